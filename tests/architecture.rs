@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// The longest a source file may be, in lines.
 const LONGEST: usize = 500;
 
+/// The most closures that a function may name.
+const MOST_CLOSURES: usize = 2;
+
 /// Where code that is no test lives.
 const CODE: [&str; 3] = ["crates", "src", "programs"];
 
@@ -75,6 +78,16 @@ fn long_files_are_listed() {
 }
 
 #[test]
+fn functions_name_few_closures() {
+    let crowded = |path: &PathBuf| crowded(&std::fs::read_to_string(path).unwrap()).map(|name| (path.clone(), name));
+    let found: Vec<(PathBuf, String)> = rust_files().filter_map(|path| crowded(&path)).collect();
+    assert!(
+        found.is_empty(),
+        "{found:?} name more closures than {MOST_CLOSURES}: make expressions or functions of them"
+    );
+}
+
+#[test]
 fn the_glossary_names_types_that_exist() {
     let text = std::fs::read_to_string("docs/glossary.md").unwrap();
     let mut types = text.lines().flat_map(quoted).filter(|name| name.contains("::")).peekable();
@@ -97,6 +110,9 @@ fn the_checks_see_what_they_look_for() {
     assert!(!calls("program.take_stdout()?", "stdout()") && is_directive("println!(\"cargo::warning=x\");"));
     let text = "a\n// \"/proc\"\nb // /sys\n#[cfg(test)]\nmod tests {\nc";
     assert_eq!(code(text).collect::<Vec<_>>(), ["a", "b "]);
+    let two = "fn one() {\n let a = |x| x;\n let b =\n  move || 1;\n}\nfn two() {\n let c = |_| 2;\n";
+    assert_eq!(crowded(two), None);
+    assert_eq!(crowded(&format!("{two} let d = || 3;\n let e = || 4;\n")).as_deref(), Some("two"));
 }
 
 /// The document's rows, top to bottom: a crate and the workspace's crates that it may use.
@@ -160,16 +176,32 @@ fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
+/// Returns a function of a Rust file that names more closures than it may.
+fn crowded(text: &str) -> Option<String> {
+    let is_closure = |binding: &&str| {
+        let value = binding.split_once('=').map(|(_, value)| value.trim_start());
+        value.is_some_and(|value| value.trim_start_matches("move ").starts_with('|'))
+    };
+    let code = code(text).collect::<Vec<&str>>().join("\n");
+    let mut functions = code.split("fn ").skip(1);
+    let found = functions.find(|body| body.split("let ").skip(1).filter(is_closure).count() > MOST_CLOSURES)?;
+    found.split(['(', '<']).next().map(str::to_owned)
+}
+
 /// The Rust files with a line of code, outside tests, that `matches`.
 fn code_where(matches: impl Fn(&str) -> bool) -> BTreeSet<PathBuf> {
+    rust_files().filter(|path| code(&std::fs::read_to_string(path).unwrap()).any(&matches)).collect()
+}
+
+/// The Rust files that hold no tests alone.
+fn rust_files() -> impl Iterator<Item = PathBuf> {
     let rust = files(&CODE).into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
     let is_test = |path: &PathBuf| {
         path.file_stem().is_some_and(|name| name == "tests")
             || path.iter().any(|name| name == "tests" || name == "testing")
             || is_declared_a_test(path)
     };
-    let code_files = rust.filter(|path| !is_test(path));
-    code_files.filter(|path| code(&std::fs::read_to_string(path).unwrap()).any(&matches)).collect()
+    rust.filter(move |path| !is_test(path))
 }
 
 /// Returns whether the module above a file has it for its tests alone.

@@ -204,8 +204,8 @@ impl Gear {
             wall(side[0], side[1], [[up / length, -along / length, 0.0]; 2]);
         }
         // The hole is round: its normals are those of the circle, and look inwards.
-        let inwards = |p: [f32; 2]| [-p[0] / self.inner, -p[1] / self.inner, 0.0];
-        wall(hole[1], hole[0], [inwards(hole[1]), inwards(hole[0])]);
+        let inwards = [hole[1], hole[0]].map(|p| [-p[0] / self.inner, -p[1] / self.inner, 0.0]);
+        wall(hole[1], hole[0], inwards);
     }
 }
 

@@ -29,13 +29,12 @@ pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|verb| verb != "latency") {
         return words;
     }
-    let is_number = |word: Option<&OsString>| {
-        let text = word.map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_number = |word: &OsString| {
+        let text = word.to_string_lossy();
         text.starts_with(|first: char| first.is_ascii_digit()) || text.starts_with("max")
     };
-    let alone = |place: usize| words[place] == "-c" && !is_number(words.get(place + 1));
-    let word = |place: usize| if alone(place) { "--console".into() } else { words[place].clone() };
-    (0..words.len()).map(word).collect()
+    let is_alone = |place: usize| words[place] == "-c" && !words.get(place + 1).is_some_and(is_number);
+    (0..words.len()).map(|place| if is_alone(place) { "--console".into() } else { words[place].clone() }).collect()
 }
 
 /// Returns the command that was probably meant by words without a verb: tests or options of `run`, or a condition.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use stats::Exact;
 
 use super::trend::{began, watched};
-use super::{Results, Summary};
+use super::{Figure, Index, Results, Summary};
 use stats::{Mean, student_p, student_quantile};
 
 /// The fewest earlier runs that say anything of the next.
@@ -58,27 +58,22 @@ impl Results {
     /// like it: the same machine, kernel, build, procedure and whatever else a trend watches.
     pub fn place_among(&mut self, others: &[Summary]) {
         let kind = watched(&self.run, &self.facts);
-        let like = |other: &&Summary| {
-            let is_whole = began(&other.run) < began(&self.run) && other.end.is_some();
-            is_whole && watched(&other.run, &other.facts) == kind
-        };
-        let earlier: Vec<&Summary> = others.iter().filter(like).collect();
-        let with = |value: f64, earlier: Vec<f64>| Another::after(&[earlier, vec![value]].concat());
+        let earlier: Vec<&Summary> = others
+            .iter()
+            .filter(|other| began(&other.run) < began(&self.run) && other.end.is_some())
+            .filter(|other| watched(&other.run, &other.facts) == kind)
+            .collect();
         for row in &mut self.figures {
-            let known = |run: &&Summary| {
-                let same = |one: &&super::Figure| !one.cell.control && one.cell.key == row.cell.key;
-                run.figures.iter().find(same).map(|one| one.score.value)
-            };
-            row.another = with(row.score.value, earlier.iter().filter_map(known).collect());
+            let same = |one: &&Figure| !one.cell.control && one.cell.key == row.cell.key;
+            let known = earlier.iter().filter_map(|run| run.figures.iter().find(same));
+            let values: Vec<f64> = known.map(|one| one.score.value).chain([row.score.value]).collect();
+            row.another = Another::after(&values);
         }
         for index in self.indexes_mut() {
-            let known = |run: &&Summary| {
-                let same = |one: &&super::Index| {
-                    (&one.id, one.copies, one.complete) == (&index.id, index.copies, index.complete)
-                };
-                run.indexes.iter().find(same).map(|one| one.score.value)
-            };
-            index.another = with(index.score.value, earlier.iter().filter_map(known).collect());
+            let same = |one: &&Index| (&one.id, one.copies, one.complete) == (&index.id, index.copies, index.complete);
+            let known = earlier.iter().filter_map(|run| run.indexes.iter().find(same));
+            let values: Vec<f64> = known.map(|one| one.score.value).chain([index.score.value]).collect();
+            index.another = Another::after(&values);
         }
     }
 }

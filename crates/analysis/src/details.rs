@@ -108,8 +108,9 @@ fn times(measured: &[&Trial]) -> Option<Times> {
 /// the one at which it was so fast: the least of all copies' clocks would be another core's.
 fn best(measured: &[&Trial]) -> Option<Best> {
     let least = |trial: &&Trial| {
-        let of = |copy: &journal::Copy| Some((copy.values.get(BEST)?.0, copy.values.get(CLOCK)?.0));
-        trial.copies.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
+        let copies = trial.copies.iter();
+        let told = copies.filter_map(|copy| Some((copy.values.get(BEST)?.0, copy.values.get(CLOCK)?.0)));
+        told.min_by(|a, b| a.0.total_cmp(&b.0))
     };
     let found: Vec<(f64, f64)> = measured.iter().filter_map(least).collect();
     let over = |of: fn(&(f64, f64)) -> f64| score::of_rates(&found.iter().map(of).collect::<Vec<f64>>());

@@ -414,10 +414,10 @@ fn attribution(measured: &[&Trial], window: f64) -> Attribution {
         mean(&|trial| Some(trial.copies.iter().filter_map(|copy| copy.usage.as_ref()).map(of).sum::<u64>() as f64))
             .unwrap_or(0.0)
     };
-    let per_second = |value: Option<f64>| value.map(|value| value / window.max(1e-9));
+    let window = window.max(1e-9);
     Attribution {
-        runqueue_wait_ms: per_second(mean(&|trial| Some(value_of(trial, "runqueue_wait_ns")? / MS))),
-        steal_ms: per_second(mean(&|trial| Some(trial.noise.as_ref()?.steal_s? * 1e3))),
+        runqueue_wait_ms: mean(&|trial| Some(value_of(trial, "runqueue_wait_ns")? / MS)).map(|ms| ms / window),
+        steal_ms: mean(&|trial| Some(trial.noise.as_ref()?.steal_s? * 1e3)).map(|ms| ms / window),
         migrations: mean(&|trial| value_of(trial, "migrations")),
         minor_faults: used(|usage| usage.minor_faults),
         major_faults: used(|usage| usage.major_faults),

@@ -201,21 +201,24 @@ impl Calm {
     /// too few trials were calm.
     fn levels(&self, disturbed: f64, blocks: u64) -> Option<Levels> {
         let count = PARTS.min(blocks);
-        let rates = |within: &dyn Fn(u32) -> bool| {
-            let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
-            each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>()
-        };
-        let whole = rates(&|_| true);
-        let parts: Vec<_> = (0..count).map(|part| rates(&|block| u64::from(block) * count / blocks == part)).collect();
+        let whole = self.rates(|_| true);
+        let parts = (0..count).map(|part| self.rates(|block| u64::from(block) * count / blocks == part));
+        let parts: Vec<Vec<f64>> = parts.collect();
         let level = |share: f64| {
-            let of = |rates: &[f64]| quantile(rates, share).natural_log();
-            let whole = of(&whole);
-            let off = |part: &Vec<f64>| Some(of(part) - whole).filter(|off| off.is_finite());
-            Level { whole, parts: parts.iter().map(off).collect() }
+            let reached = |rates: &[f64]| quantile(rates, share).natural_log();
+            let whole = reached(&whole);
+            let off = parts.iter().map(|part| Some(reached(part) - whole).filter(|off| off.is_finite()));
+            Level { whole, parts: off.collect() }
         };
         // The best tenth of what was not disturbed.
         let best = 1.0 - (1.0 - LEVEL) * (1.0 - disturbed);
         (self.trials.len() >= FEWEST).then(|| Levels { best: level(best), median: level(0.5) })
+    }
+
+    /// The rates of the slices of the blocks that are wanted.
+    fn rates(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<f64> {
+        let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| is_wanted(trial.block));
+        each.flat_map(|(_, rates)| rates).copied().collect()
     }
 }
 
@@ -229,26 +232,26 @@ struct Levels {
 /// same copies, load and condition, in the same arm: neighbours are assumed to slow it by as much as those.
 fn quiet_levels(rows: &[Figure], levels: &[Option<Levels>], catalogue: &Catalogue) -> Vec<Option<Level>> {
     let is_lucky = |row: &Figure| catalogue.test(&row.cell.key.test).is_some_and(|test| test.lucky);
-    let alike = |one: &Figure, other: &Figure| {
-        let Key { copies, load, condition, .. } = &one.cell.key;
-        let key = &other.cell.key;
-        (copies, load, condition) == (&key.copies, &key.load, &key.condition) && one.cell.control == other.cell.control
-    };
-    let raises = |row: &Figure| -> Vec<Level> {
-        let beside = rows.iter().zip(levels).filter(|(other, _)| !is_lucky(other) && alike(row, other));
-        let known = beside.filter_map(|(_, levels)| levels.as_ref());
-        known.map(|levels| levels.best.with(&levels.median, |best, median| best - median)).collect()
-    };
-    let level = |(row, levels): (&Figure, &Option<Levels>)| {
-        let own = levels.as_ref()?;
+    let level = |(row, own): (&Figure, &Option<Levels>)| {
+        let own = own.as_ref()?;
         if !is_lucky(row) {
             return Some(own.best.clone());
         }
-        let raises = raises(row);
+        let beside = rows.iter().zip(levels).filter(|(other, _)| !is_lucky(other) && is_alike(&row.cell, &other.cell));
+        let known = beside.filter_map(|(_, levels)| levels.as_ref());
+        let raises = known.map(|levels| levels.best.with(&levels.median, |best, median| best - median));
+        let raises: Vec<Level> = raises.collect();
         (raises.len() >= CORRECTORS)
             .then(|| own.median.with(&Level::mean(raises.iter()), |median, raise| median + raise))
     };
     rows.iter().zip(levels).map(level).collect()
+}
+
+/// Returns true if two cells have the same copies, load and condition, in the same arm.
+fn is_alike(one: &Cell, other: &Cell) -> bool {
+    let Key { copies, load, condition, .. } = &one.key;
+    let key = &other.key;
+    (copies, load, condition) == (&key.copies, &key.load, &key.condition) && one.control == other.control
 }
 
 /// A time as a rate, or back; rates as they are.

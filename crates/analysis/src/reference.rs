@@ -174,11 +174,11 @@ fn stand(figure: &Compared<'_>, entries: &[Others<'_>], (way, alike): (&str, boo
     let known: Vec<(&str, Estimate)> =
         entries.iter().filter_map(|(name, all)| Some((*name, all.iter().find(same)?.score))).collect();
     // A published figure has no interval: it is taken as exact.
-    let exact = |score: Estimate| {
-        if score.bounded() { score } else { Estimate { low: score.value, high: score.value, ..score } }
-    };
-    let scores: Vec<Estimate> =
-        known.iter().map(|(_, score)| exact(*score)).chain(std::iter::once(figure.score)).collect();
+    let exact = known.iter().map(|(_, score)| match score.bounded() {
+        true => *score,
+        false => Estimate { low: score.value, high: score.value, ..*score },
+    });
+    let scores: Vec<Estimate> = exact.chain([figure.score]).collect();
     let (first, last) = rank_ranges(&scores, figure.lower_is_better).last().copied()?;
     let distance = |score: &Estimate| (score.value / figure.score.value).natural_log().abs();
     let nearest = known.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?.0.to_owned();

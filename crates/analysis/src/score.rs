@@ -303,18 +303,17 @@ pub(super) fn geometric(passes: &[Pass]) -> f64 {
 pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<Remark> {
     let mut found = Vec::new();
     // The counters go by ticks of 10 ms: of a window that was broken off at once they say nothing.
-    let long = |trial: &&&Trial| trial.copies.iter().any(|copy| length(&copy.slices) >= SHORTEST);
-    let shares = |of: &dyn Fn(&Trial) -> Option<f64>| -> Vec<f64> {
-        trials.iter().filter(long).filter_map(|trial| of(trial)).collect()
-    };
+    let long = || trials.iter().filter(|trial| window(trial) >= SHORTEST);
     let capacity = |trial: &Trial| window(trial) * cpus as f64;
-    let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
-    if median(&steal) > STEAL {
-        found.push(Remark::Steal { percent: about(median(&steal)) });
+    let steal = long().filter_map(|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
+    let steal = median(&steal.collect::<Vec<f64>>());
+    if steal > STEAL {
+        found.push(Remark::Steal { percent: about(steal) });
     }
-    let foreign = shares(&|trial| Some((foreign_time(cell, trial)? / capacity(trial)).min(1.0)));
-    if median(&foreign) > FOREIGN {
-        found.push(Remark::Foreign { percent: about(median(&foreign)) });
+    let foreign = long().filter_map(|trial| Some((foreign_time(cell, trial)? / capacity(trial)).min(1.0)));
+    let foreign = median(&foreign.collect::<Vec<f64>>());
+    if foreign > FOREIGN {
+        found.push(Remark::Foreign { percent: about(foreign) });
     }
     let late = trials.iter().filter(|trial| !trial.late.is_empty()).count();
     if let Some(most) = trials.iter().flat_map(|trial| &trial.late).max() {

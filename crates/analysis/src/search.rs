@@ -122,8 +122,8 @@ impl Search {
     #[must_use]
     pub fn next(&self) -> Next {
         let chances = self.chances();
-        let usable = || (1..self.last).filter(|revision| !self.skipped.contains(revision));
-        let ends: Vec<usize> = [0].into_iter().chain(usable()).chain([self.last]).collect();
+        let usable: Vec<usize> = (1..self.last).filter(|revision| !self.skipped.contains(revision)).collect();
+        let ends = [&[0], &usable[..], &[self.last]].concat();
         let chance = |span: &Span| -> f64 { chances[span.before..span.after].iter().sum() };
         let spans = ends.windows(2).map(|ends| Span { before: ends[0], after: ends[1] });
         let first = Span { before: 0, after: self.last };
@@ -141,7 +141,7 @@ impl Search {
             let times = self.evidence.get(&(0, *revision)).map_or(0, Vec::len);
             below.min(1.0 - below) / (1 + times) as f64
         };
-        let best = usable().max_by(|a, b| gain(a).total_cmp(&gain(b)));
+        let best = usable.into_iter().max_by(|a, b| gain(a).total_cmp(&gain(b)));
         best.map_or(Next::End(span), Next::Halve)
     }
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use stats::Exact;
 
-use super::{Compared, Comparisons, Measure};
-use journal::Key;
+use super::{Comparisons, Figure, Index, Measure};
+use journal::{Cell, Key};
 use stats::{Estimate, rank_ranges};
 
 /// What a figure is among those of all systems: only one whose interval overlaps no other's is either.
@@ -103,30 +103,31 @@ impl Comparisons {
     /// by their judged percentile; and after it an operation's energy, if all that know it have it from one kind of source.
     #[must_use]
     pub fn side_by_side(&self) -> Vec<Across> {
-        let rows = || self.runs.iter().flat_map(|run| &run.results.figures);
-        let mut known: Vec<&journal::Cell> = Vec::new();
-        for row in rows() {
+        let mut known: Vec<&Cell> = Vec::new();
+        for row in self.runs.iter().flat_map(|run| &run.results.figures) {
             if !known.iter().any(|cell| cell.key == row.cell.key) {
                 known.push(&row.cell);
             }
         }
         let mut sources: Vec<&str> = self.runs.iter().filter_map(|run| run.results.facts.energy_source()).collect();
         sources.dedup();
-        let across = |measure: Measure, cell: &&journal::Cell, of: fn(&super::Figure) -> Option<Estimate>| {
-            let same = |row: &&super::Figure| row.cell.key == cell.key && row.cell.unit == cell.unit;
-            let figure = |run: &Compared| run.results.figures.iter().find(same).and_then(of);
-            let figures: Vec<Option<Estimate>> = self.runs.iter().map(figure).collect();
-            let (unit, lower) = (measure.unit(&cell.unit), measure.lower_is_better(cell.metric));
-            let key = cell.key.under(self.condition(&cell.key.condition));
-            Across { measure, ..Across::new(key, cell.label.clone(), unit, lower, &figures) }
-        };
-        let all = |cell| {
-            let score = across(Measure::Score, cell, |row| Some(row.score));
-            let energy = across(Measure::Energy, cell, |row| row.energy.as_ref()?.per_operation);
+        let of_cell = |cell: &&Cell| {
+            let score = self.across(cell, Measure::Score, |row| Some(row.score));
+            let energy = self.across(cell, Measure::Energy, |row| row.energy.as_ref()?.per_operation);
             let has_energy = sources.len() == 1 && energy.standings.iter().any(Option::is_some);
             [Some(score), has_energy.then_some(energy)].into_iter().flatten()
         };
-        known.iter().flat_map(all).collect()
+        known.iter().flat_map(of_cell).collect()
+    }
+
+    /// Returns a cell in every run by one measure, which `of` takes from its figure.
+    fn across(&self, cell: &Cell, measure: Measure, of: fn(&Figure) -> Option<Estimate>) -> Across {
+        let same = |row: &&Figure| row.cell.key == cell.key && row.cell.unit == cell.unit;
+        let figures = self.runs.iter().map(|run| run.results.figures.iter().find(same).and_then(of));
+        let figures: Vec<Option<Estimate>> = figures.collect();
+        let (unit, lower) = (measure.unit(&cell.unit), measure.lower_is_better(cell.metric));
+        let key = cell.key.under(self.condition(&cell.key.condition));
+        Across { measure, ..Across::new(key, cell.label.clone(), unit, lower, &figures) }
     }
 
     /// Returns the same in another order; rows alike keep theirs.
@@ -140,23 +141,26 @@ impl Comparisons {
     /// Returns the indexes of the runs likewise: of each that of the same tests.
     #[must_use]
     pub fn indexes_side_by_side(&self) -> Vec<Across> {
-        let mut known: Vec<&super::Index> = Vec::new();
+        let mut known: Vec<&Index> = Vec::new();
         for index in self.runs.iter().flat_map(|run| run.results.indexes()) {
             if !known.iter().any(|one| one.id == index.id && one.copies == index.copies) {
                 known.push(index);
             }
         }
-        let tests = |index: &super::Index| index.parts.iter().map(|part| part.test.clone()).collect::<Vec<String>>();
-        let across = |index: &&super::Index| {
-            let same =
-                |one: &&super::Index| one.id == index.id && one.copies == index.copies && tests(one) == tests(index);
-            let score = |run: &Compared| run.results.indexes().iter().find(same).map(|index| index.score);
-            let scores: Vec<Option<Estimate>> = self.runs.iter().map(score).collect();
+        let across = |index: &&Index| {
+            let same = |one: &&Index| is_same(one, index);
+            let scores = self.runs.iter().map(|run| Some(run.results.indexes().iter().find(same)?.score));
             let key = Key::plain(&index.id, index.copies);
-            Across::new(key, index.title(), String::new(), false, &scores)
+            Across::new(key, index.title(), String::new(), false, &scores.collect::<Vec<Option<Estimate>>>())
         };
         known.iter().map(across).collect()
     }
+}
+
+/// Returns true if two indexes are the same one at as many copies, of the same tests.
+fn is_same(one: &Index, other: &Index) -> bool {
+    let has_same_tests = one.parts.iter().map(|part| &part.test).eq(other.parts.iter().map(|part| &part.test));
+    one.id == other.id && one.copies == other.copies && has_same_tests
 }
 
 /// Sorts rows; those alike keep their order.

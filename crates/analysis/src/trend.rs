@@ -269,16 +269,16 @@ fn others(series: &Series, runs: &[&Summary]) -> Option<(usize, Vec<f64>)> {
         let here = (key.copies, &key.load, &key.condition) == (own.copies, &own.load, &own.condition);
         here && key.test != own.test && !cell.control && cell.metric != Metric::Latency && figure.score.value > 0.0
     };
-    let speed = |figure: &Figure| Measure::Score.goodness(figure.cell.metric, figure.score.value);
-    let of_run = |run: &&Summary| -> BTreeMap<String, f64> {
-        run.figures.iter().filter(is_other).map(|figure| (figure.cell.key.test.clone(), speed(figure))).collect()
+    let speeds = |run: &&Summary| -> BTreeMap<String, f64> {
+        let others = run.figures.iter().filter(is_other).map(|figure| (&figure.cell, figure.score.value));
+        others.map(|(cell, score)| (cell.key.test.clone(), Measure::Score.goodness(cell.metric, score))).collect()
     };
-    let all: Vec<BTreeMap<String, f64>> = runs.iter().map(of_run).collect();
+    let all: Vec<BTreeMap<String, f64>> = runs.iter().map(speeds).collect();
     let common: Vec<&String> =
         all.first()?.keys().filter(|test| all.iter().all(|run| run.contains_key(*test))).collect();
     let is_usable = common.len() > 1 && !series.unit.is_empty();
-    let mean_of = |run: &BTreeMap<String, f64>| mean(common.iter().map(|test| run[*test]));
-    is_usable.then(|| (common.len(), all.iter().map(mean_of).collect()))
+    let means = all.iter().map(|run| mean(common.iter().map(|test| run[*test])));
+    is_usable.then(|| (common.len(), means.collect()))
 }
 
 fn latest(points: &[Point], steps: &[Step]) -> Option<Latest> {

@@ -107,15 +107,15 @@ impl Catalogue {
     /// Returns the index called `name`, or that of the group of that name: the one whose tests are the group's.
     #[must_use]
     pub fn index(&self, name: &str) -> Option<&Index> {
-        let tests = |names: Vec<&Arc<Test>>| names.into_iter().map(|test| test.id.clone()).collect::<BTreeSet<_>>();
-        let of =
-            |index: &Index| tests(self.tests.iter().filter(|test| test.baseline.contains_key(&index.id)).collect());
-        let group = || self.groups.iter().find(|group| group.id == name);
-        let members = || group().and_then(|group| self.expand(std::slice::from_ref(&group.id)).ok());
         self.indexes.iter().find(|index| index.id == name).or_else(|| {
-            let members = members()?;
-            let members = tests(members.iter().collect());
-            self.indexes.iter().find(|index| of(index) == members)
+            let group = self.groups.iter().find(|group| group.id == name)?;
+            let members = self.expand(std::slice::from_ref(&group.id)).ok()?;
+            let members: BTreeSet<&str> = members.iter().map(|test| test.id.as_str()).collect();
+            let is_of_them = |index: &&Index| {
+                let own = self.tests.iter().filter(|test| test.baseline.contains_key(&index.id));
+                own.map(|test| test.id.as_str()).collect::<BTreeSet<&str>>() == members
+            };
+            self.indexes.iter().find(is_of_them)
         })
     }
 

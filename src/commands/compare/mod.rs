@@ -243,9 +243,9 @@ fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
         <[String; 1]>::try_from(names).ok()
     };
     let (Some([one]), Some([other])) = (condition(first), condition(second)) else { return String::new() };
-    let cell = |row: &analysis::Figure| (row.cell.key.test.clone(), row.cell.key.copies, row.cell.key.load.clone());
-    let has = |row: &analysis::Figure| second.results.figures.iter().any(|there| cell(there) == cell(row));
-    if one == other || arguments.conditions.is_some() || !first.results.figures.iter().any(has) {
+    let is_shared =
+        |row: &analysis::Figure| second.results.figures.iter().any(|there| there.cell.key.same_family(&row.cell.key));
+    if one == other || arguments.conditions.is_some() || !first.results.figures.iter().any(is_shared) {
         return String::new();
     }
     let runs = words::shell(&arguments.sides().0);

@@ -64,7 +64,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         way::leave(&experiment.way)?;
         experiment.stop();
         experiment.save(&folder)?;
-        say(&format!("unixmark: stopped; the machine stays as it is booted now, and {} keeps the runs", folder.display()));
+        say(&format!(
+            "unixmark: stopped; the machine stays as it is booted now, and {} keeps the runs",
+            folder.display()
+        ));
     } else if let Some(left) = experiment.left() {
         say(&format!("unixmark: this goes on: at most {} left", words::count(left, "boot")));
     }

@@ -304,8 +304,8 @@ impl State {
     fn processors(&self) -> Vec<String> {
         let threads: Vec<&Thread> = self.threads.values().filter(|thread| thread.clock > 0.0).collect();
         if threads.len() > ON_LINE * LINES {
-            let clocks = || threads.iter().map(|thread| thread.clock);
-            let (least, most) = (clocks().fold(f64::INFINITY, f64::min), clocks().fold(0.0, f64::max));
+            let clocks = threads.iter().map(|thread| thread.clock);
+            let (least, most) = (clocks.clone().fold(f64::INFINITY, f64::min), clocks.fold(0.0, f64::max));
             return vec![format!("{} processors  {least:.2} to {most:.2} GHz", threads.len())];
         }
         let one = |thread: &&Thread| format!("{}:{:.2}", thread.cpu, thread.clock);

@@ -99,9 +99,7 @@ impl Cooling {
         let threads = Threads::of(samples, worked);
         let clock_series = together(&threads.clocks, |levels| mean(levels));
         let throughput_series = together(&threads.rates, |levels| levels.iter().sum());
-        let load =
-            |series: &Series| -> Series { series.iter().copied().filter(|point| point.0 <= worked + 0.5).collect() };
-        let (clocks, rates) = (load(&clock_series), load(&throughput_series));
+        let (clocks, rates) = (under_load(&clock_series, worked), under_load(&throughput_series, worked));
         let quiet = undisturbed(&rates, samples);
         let clock = held(&clocks, worked);
         let throughput = held(&rates, worked);
@@ -199,8 +197,7 @@ impl Threads {
 
     fn cores(&self, worked: f64) -> Vec<Core> {
         let core = |(thread, last): (&u32, &Beat)| {
-            let all = self.clocks.get(thread).map_or(&[][..], |series| series);
-            let series: Series = all.iter().copied().filter(|point| point.0 <= worked + 0.5).collect();
+            let series = under_load(self.clocks.get(thread).map_or(&[][..], |series| series), worked);
             let fell = beginning(&series).and_then(|level| fall(&series, &level, CORE_KEEPS).0);
             Core { thread: *thread, cpu: last.cpu, clock: held(&series, worked), fell, wrong: last.wrong }
         };
@@ -227,6 +224,11 @@ fn together(threads: &BTreeMap<u32, Series>, join: impl Fn(&[f64]) -> f64) -> Se
     }
     let whole = join(&levels);
     seconds.values().map(|(at, kept, number)| (at / number, kept / number * whole)).collect()
+}
+
+/// Returns the part of a series until the work ended.
+fn under_load(series: &[(f64, f64)], worked: f64) -> Series {
+    series.iter().copied().filter(|point| point.0 <= worked + 0.5).collect()
 }
 
 /// The median of the first five seconds after the first; nothing where fewer than three of them were measured.

@@ -171,11 +171,8 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
         check(what, advice, grave, grouped(runs, |results| Some(value(results))));
     }
     for InCommon { fact, what, advice, if_known } in Facts::common() {
-        let value = |results: &Results| {
-            let known = results.facts.text(fact);
-            known.or((!if_known).then_some(UNKNOWN)).map(str::to_owned)
-        };
-        check(what, advice, true, grouped(runs, value));
+        let unknown = (!if_known).then_some(UNKNOWN);
+        check(what, advice, true, grouped(runs, |results| results.facts.text(fact).or(unknown).map(str::to_owned)));
     }
     let unlike: Vec<&str> = differences.iter().filter(|(.., is_grave)| *is_grave).map(|(what, ..)| *what).collect();
     // A single difference is what was changed between rounds, and a kernel is always changed on purpose.

@@ -167,39 +167,33 @@ impl Observed {
     /// Returns what `values` come to, shown by their medians; apart as if every trial were independent.
     pub(crate) fn new(design: Design, metric: Metric, measure: Measure, values: &Sides<Values>) -> Observed {
         let better = |value: f64| measure.goodness(metric, value);
-        let medians = |sides: Sides<Vec<f64>>| sides.map(|values| median(&values));
-        let turn = |values: &Values| values.iter().map(|(block, value)| (*block, better(*value))).collect();
+        let turned = |values: &Values| values.iter().map(|(block, value)| (*block, better(*value))).collect();
         if design == Design::Apart {
             return Observed {
                 design,
                 n: values.as_ref().map(Vec::len),
-                shown: medians(values.as_ref().map(|values| without_blocks(values))),
+                shown: values.as_ref().map(|values| median(&without_blocks(values))),
                 pairs: Vec::new(),
                 widening: Widening::default(),
                 between: None,
-                data: Data::Apart(design.base_first(values.as_ref().map(turn))),
+                data: Data::Apart(design.base_first(values.as_ref().map(turned))),
             };
         }
-        let both = shared(values);
-        let differences = both.iter().map(|(number, sides)| {
-            let [base, judged] = design.base_first(*sides);
-            (*number, better(judged) - better(base))
-        });
-        let differences: ByBlock = differences.collect();
-        let pair = |((round, sides), (_, difference)): (&(u32, Sides<f64>), &(u32, f64))| Pair {
-            round: *round,
-            a: sides.a,
-            b: sides.b,
-            delta: measure.change(metric, *difference),
-        };
+        let (mut differences, mut pairs) = (ByBlock::new(), Vec::new());
+        for (round, sides) in shared(values) {
+            let [base, judged] = design.base_first(sides);
+            let difference = better(judged) - better(base);
+            differences.push((round, difference));
+            pairs.push(Pair { round, a: sides.a, b: sides.b, delta: measure.change(metric, difference) });
+        }
         Observed {
             design,
-            shown: medians(Sides {
-                a: both.iter().map(|(_, sides)| sides.a).collect(),
-                b: both.iter().map(|(_, sides)| sides.b).collect(),
-            }),
-            n: Sides { a: both.len(), b: both.len() },
-            pairs: both.iter().zip(&differences).map(pair).collect(),
+            shown: Sides {
+                a: median(&pairs.iter().map(|pair| pair.a).collect::<Vec<f64>>()),
+                b: median(&pairs.iter().map(|pair| pair.b).collect::<Vec<f64>>()),
+            },
+            n: Sides { a: pairs.len(), b: pairs.len() },
+            pairs,
             widening: Widening::default(),
             between: None,
             data: Data::Paired(differences),

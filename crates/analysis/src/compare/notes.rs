@@ -64,18 +64,13 @@ fn energy(comparisons: &[Comparison], runs: &[Compared]) -> Option<String> {
 
 /// Returns what the intervals of these comparisons rest on, where that is not what their design asks for.
 pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
-    let few = |design: Design| {
-        let what = if design.is_in_turn() { "rounds" } else { "blocks" };
-        format!("fewer than six {what}: Student's t, which assumes log-normal noise")
-    };
     let texts = [
-        "too few trials for the exact rank test: Welch's t, which assumes log-normal noise".to_owned(),
-        few(Design::Turns),
-        few(Design::Blocks),
-        "p99 of all trials' frames together, its interval by resampling trials, since single trials have too few frames"
-            .to_owned(),
-        "no interval: a side has fewer than two trials, or they do not differ at all".to_owned(),
-        "no interval: one round has none".to_owned(),
+        "too few trials for the exact rank test: Welch's t, which assumes log-normal noise",
+        "fewer than six rounds: Student's t, which assumes log-normal noise",
+        "fewer than six blocks: Student's t, which assumes log-normal noise",
+        "p99 of all trials' frames together, its interval by resampling trials, since single trials have too few frames",
+        "no interval: a side has fewer than two trials, or they do not differ at all",
+        "no interval: one round has none",
     ];
     let place = |one: &Comparison| match (one.method, one.design) {
         // Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
@@ -87,7 +82,7 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
         (Method::Nothing, _) => Some(4),
         (Method::SignedRank | Method::RankSum, _) => None,
     };
-    let note = |(number, text): (usize, &String)| {
+    let note = |(number, text): (usize, &&str)| {
         let names: Vec<String> =
             comparisons.iter().filter(|one| place(one) == Some(number)).map(|one| name(one)).collect();
         (!names.is_empty()).then(|| format!("{text}: {}", listed(names)))

@@ -41,24 +41,21 @@ impl Side<'_> {
         self.run.results.facts.energy_source()
     }
 
+    /// What its numbers mean: the names of properties, and each one's value.
+    fn meaning(&self) -> [(&'static str, String); 3] {
+        let latency = self.row.latency.as_ref();
+        let kind = latency.map_or("none".to_owned(), |latency| format!("{:?}", latency.kind).to_lowercase());
+        let has_deadline = latency.is_some_and(|latency| latency.deadlines_met.is_some());
+        let deadline = if has_deadline { "one" } else { "none" }.to_owned();
+        [("its unit", self.row.cell.unit.clone()), ("the kind of its latency", kind), ("its deadline", deadline)]
+    }
+
     /// Returns why the numbers of this and another run's cell do not mean the same, if they do not.
     pub(super) fn unlike(&self, other: &Side<'_>) -> Option<String> {
-        let kind = |row: &Figure| match &row.latency {
-            None => "none".to_owned(),
-            Some(latency) => format!("{:?}", latency.kind).to_lowercase(),
-        };
-        let deadline = |row: &Figure| match &row.latency {
-            Some(latency) if latency.deadlines_met.is_some() => "one".to_owned(),
-            _ => "none".to_owned(),
-        };
-        let differs = |what: &str, of: &dyn Fn(&Figure) -> String| {
-            let (mine, theirs) = (of(self.row), of(other.row));
-            let (here, there) = (&self.run.letter, &other.run.letter);
-            (mine != theirs).then(|| format!("{what} differs: {mine} in {here}, {theirs} in {there}"))
-        };
-        differs("its unit", &|row| row.cell.unit.clone())
-            .or_else(|| differs("the kind of its latency", &kind))
-            .or_else(|| differs("its deadline", &deadline))
+        let (here, there) = (&self.run.letter, &other.run.letter);
+        let mut properties = self.meaning().into_iter().zip(other.meaning());
+        let ((what, mine), (_, theirs)) = properties.find(|(mine, theirs)| mine != theirs)?;
+        Some(format!("{what} differs: {mine} in {here}, {theirs} in {there}"))
     }
 
     /// Returns the whole run's value of a measure; or why there is none.

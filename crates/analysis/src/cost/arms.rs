@@ -190,11 +190,8 @@ impl<'a> Arms<'a> {
             }
             return "nothing was counted".to_owned();
         }
-        let reason = |cell: &&Cell| {
-            let said = |trial: &&Trial| trial.error.clone().or_else(|| trial.skip.clone());
-            self.of(cell).iter().find_map(said)
-        };
-        match compared.iter().find_map(reason) {
+        let mut trials = compared.iter().flat_map(|cell| self.of(cell));
+        match trials.find_map(|trial| trial.error.as_ref().or(trial.skip.as_ref())) {
             Some(reason) => format!("there is nothing to compare it with: {} failed: {reason}", self.against),
             None => format!("there is nothing to compare it with: nothing was counted under {}", self.against),
         }

@@ -105,9 +105,11 @@ struct Progress {
 
 impl Progress {
     fn of(trials: &[&Trial], rows: usize) -> Progress {
-        let executions =
-            |copy: &Copy| copy.executions.len() + copy.printed.iter().map(|one| one.rounds.len()).sum::<usize>();
-        let count = |trials: &[&Trial]| trials.iter().flat_map(|trial| &trial.copies).map(executions).sum();
+        let count = |trials: &[&Trial]| {
+            let copies = trials.iter().flat_map(|trial| &trial.copies);
+            let printed = copies.clone().flat_map(|copy| &copy.printed).map(|one| one.rounds.len());
+            copies.map(|copy| copy.executions.len()).chain(printed).sum()
+        };
         let before = trials.split_last().map_or(trials, |(_, before)| before);
         let ends = |copy: &Copy| {
             let executions = copy.executions.iter().map(|one| one.end);

@@ -34,9 +34,9 @@ use super::compare::engine::Draft;
 use super::compare::pool::{Pool, mean_of_rates};
 use super::{Comparison, Figure, GeometricMean, Measure, Missing, Sides, Unseen};
 use arms::Arms;
-use catalogue::Catalogue;
+use catalogue::{Catalogue, Index};
 use journal::{Cell, Journal, Run, Trial};
-use words::Unique;
+use words::{Grouped, Unique};
 
 pub use looks::{Question, changes, enough, is_answered, suspects};
 pub use losses::Losses;
@@ -249,25 +249,28 @@ fn effect(draft: &Draft, rows: &[Figure], arms: &Arms<'_>) -> Effect {
 /// Returns the totals of one condition: for every number of copies and load the geometric mean of all its rates, and before
 /// it that of every index the run shows.
 fn totals(drafts: &[&Draft], run: &Run, catalogue: &Catalogue) -> Vec<Total> {
-    let place = |draft: &Draft| (draft.comparison.cell.key.copies, draft.comparison.cell.key.load.clone());
-    let mut places: Vec<(u32, String)> = drafts.iter().map(|draft| place(draft)).collect();
-    places.sort_unstable();
-    places.dedup();
+    let keys = drafts.iter().map(|draft| (&draft.comparison.cell.key, *draft));
+    let mut places: Vec<((u32, &str), Vec<&Draft>)> =
+        keys.map(|(key, draft)| ((key.copies, key.load.as_str()), draft)).grouped();
+    places.sort_by_key(|(place, _)| *place);
+    let is_shown = |index: &&Index| if run.indexes.is_empty() { index.always } else { run.indexes.contains(&index.id) };
     let mut totals = Vec::new();
-    for (copies, load) in places {
-        let here: Vec<&Draft> = drafts.iter().copied().filter(|draft| place(draft) == (copies, load.clone())).collect();
-        let mut add = |id: &str, name: &str, rates: &[&Draft]| {
-            let (id, name, load) = (id.to_owned(), name.to_owned(), load.clone());
-            totals.extend(mean_of_rates(rates, Pool::Resampled).map(|mean| Total { id, name, copies, load, mean }));
-        };
-        let shown = |id: &String, always| if run.indexes.is_empty() { always } else { run.indexes.contains(id) };
-        for index in catalogue.indexes.iter().filter(|index| shown(&index.id, index.always)) {
-            let test = |draft: &Draft| catalogue.test(&draft.comparison.cell.key.test);
-            let member = |draft: &&&Draft| test(draft).is_some_and(|test| test.baseline.contains_key(&index.id));
-            let rates: Vec<&Draft> = here.iter().filter(member).copied().collect();
-            add(&index.id, &index.name, &rates);
+    for (place, here) in places {
+        for index in catalogue.indexes.iter().filter(is_shown) {
+            let is_member = |draft: &&&Draft| {
+                let test = catalogue.test(&draft.comparison.cell.key.test);
+                test.is_some_and(|test| test.baseline.contains_key(&index.id))
+            };
+            let rates: Vec<&Draft> = here.iter().filter(is_member).copied().collect();
+            totals.extend(total(&index.id, &index.name, place, &rates));
         }
-        add("all", "All rates", &here);
+        totals.extend(total("all", "All rates", place, &here));
     }
     totals
+}
+
+/// Returns the geometric mean of `rates` at one place; `None` if they have none.
+fn total(id: &str, name: &str, (copies, load): (u32, &str), rates: &[&Draft]) -> Option<Total> {
+    let mean = mean_of_rates(rates, Pool::Resampled)?;
+    Some(Total { id: id.to_owned(), name: name.to_owned(), copies, load: load.to_owned(), mean })
 }

@@ -118,8 +118,7 @@ impl Power {
     /// Returns what it comes to, for people.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let Power { planted, tests, blocks, .. } = self;
-        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let Power { planted, blocks, .. } = self;
         let mut sentences = vec![format!(
             "Of all comparisons of equal arms over {blocks} blocks, {} are called different; {} of the reports contain \
              one.",
@@ -129,15 +128,10 @@ impl Power {
         let found = |one: &Planted| format!("{} % in {} of the comparisons", one.percent, percent(one.found));
         let found: Vec<String> = planted.iter().map(found).collect();
         sentences.extend((!found.is_empty()).then(|| format!("Planted losses are found: {}.", found.join(", "))));
-        let middle = |size: usize| -> Option<Price> {
-            let mut prices: Vec<Price> = tests.iter().map(|test| test.sizes[size]).collect();
-            prices.sort_by_key(|price| price.blocks);
-            prices.get(prices.len() / 2).copied()
-        };
         let price = |Price { percent, blocks, seconds }: Price| {
             format!("{blocks} blocks ({}) for {percent} %", words::duration(seconds))
         };
-        let prices: Vec<String> = (0..SIZES.len()).filter_map(middle).map(price).collect();
+        let prices: Vec<String> = (0..SIZES.len()).filter_map(|size| self.typical(size)).map(price).collect();
         sentences.extend((!prices.is_empty()).then(|| {
             format!(
                 "To show a difference in four of five comparisons, a typical test needs {} (as long as the machine \
@@ -147,6 +141,17 @@ impl Power {
         }));
         sentences
     }
+
+    /// Returns what the middle one of the tests needs for the difference at this place of [`SIZES`].
+    fn typical(&self, size: usize) -> Option<Price> {
+        let mut prices: Vec<Price> = self.tests.iter().map(|test| test.sizes[size]).collect();
+        prices.sort_by_key(|price| price.blocks);
+        prices.get(prices.len() / 2).copied()
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
 }
 
 fn share<T>(all: &[T], is_counted: impl Fn(&T) -> bool) -> f64 {

@@ -63,12 +63,11 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
 /// points, which are not compared with per cents: they speak where no percentile does. A command's time speaks before its
 /// memory. Energies speak for themselves.
 fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
-    let is_met = |effect: &Effect| effect.comparison.measure == Measure::Met;
-    let is_beside = |effect: &Effect| effect.comparison.measure == Measure::Memory;
-    let before = |a: &Effect, b: &Effect| {
-        let order = kind(a).cmp(&kind(b)).then(is_met(a).cmp(&is_met(b))).then(is_beside(a).cmp(&is_beside(b)));
-        order.then(delta(a).total_cmp(&delta(b))).is_lt()
+    let order = |effect: &Effect| {
+        let measure = effect.comparison.measure;
+        (kind(effect), measure == Measure::Met, measure == Measure::Memory)
     };
+    let before = |a: &Effect, b: &Effect| order(a).cmp(&order(b)).then(delta(a).total_cmp(&delta(b))).is_lt();
     let mut cells: Vec<(Kind, &Effect)> = Vec::new();
     for effect in effects.iter().filter(|effect| !effect.comparison.is_energy()) {
         match cells.iter_mut().find(|known| known.1.comparison.cell.id == effect.comparison.cell.id) {

@@ -72,14 +72,15 @@ fn differences(after: &Table<'_>, before: &Table<'_>, partner: &[Option<usize>])
 }
 
 fn changes(differences: &[Vec<Option<Cell>>], columns: usize, threshold: f64) -> Vec<Change> {
-    let of_column = |column: usize| differences.iter().filter_map(|row| Some(row[column]?.log)).collect::<Vec<f64>>();
     let of_node = |row: &Vec<Option<Cell>>| {
         let logs: Vec<f64> = row.iter().flatten().map(|cell| cell.log).collect();
         (!logs.is_empty()).then(|| mean(logs))
     };
     let together: Vec<f64> = differences.iter().filter_map(of_node).collect();
+    let of_columns = (0..columns)
+        .map(|column| (Some(column), differences.iter().filter_map(|row| Some(row[column]?.log)).collect()));
     let mut found: Vec<(Option<usize>, usize, Difference)> = std::iter::once((None, together))
-        .chain((0..columns).map(|column| (Some(column), of_column(column))))
+        .chain(of_columns)
         .filter(|(_, logs)| !logs.is_empty())
         .map(|(column, logs)| {
             (column, logs.len(), Difference::new(Measure::Score, Data::Paired((0..).zip(logs).collect())))
@@ -107,8 +108,9 @@ fn unlike(differences: &[Vec<Option<Cell>>], columns: usize, places: &Places<'_>
     places.order.iter().enumerate().for_each(|(place, delivered)| rank[*delivered] = place);
     let (mut cells, mut nodes) = (Vec::new(), Vec::new());
     for family in places.families.iter().filter(|family| family.nodes.len() >= FEWEST) {
-        let of = |column: usize| family.nodes.iter().map(|node| differences[*node][column]).collect::<Vec<_>>();
-        let verdicts = judge::group(&(0..columns).map(of).collect::<Vec<_>>(), family.nodes.len());
+        let of_columns =
+            (0..columns).map(|column| family.nodes.iter().map(|node| differences[*node][column]).collect());
+        let verdicts = judge::group(&of_columns.collect::<Vec<Vec<_>>>(), family.nodes.len());
         let all = |judged: &Judged, column: Option<usize>| -> Vec<Found> {
             let members = judged.deviations.iter().zip(&family.nodes);
             members.filter_map(|(one, node)| Some((rank[*node], column, (*one)?))).collect()

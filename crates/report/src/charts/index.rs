@@ -34,11 +34,10 @@ pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
     let name = &levels.first()?.name;
     let all = results.levels();
     let scale = Scale::log(&values, &ends)?;
-    let whole = |index: &&Index| {
-        let Index { copies: level, score, .. } = index;
+    let guides = levels.iter().map(|Index { copies: level, score, .. }| {
         let text = format!("{}: {} {}", copies(*level), number(score), plus_minus(score.halves()));
         Guide { class: hue(series(&all, *level)), at: *score, text }
-    };
+    });
     let tests = merged(levels.iter().map(|level| level.parts.iter().map(|part| &*part.test).collect()));
     let row = |test: &str| Row {
         label: parts().find(|part| part.test == test).map_or(String::new(), |part| part.label.clone()),
@@ -56,7 +55,7 @@ pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
         ticks: Tick::round(&scale, ""),
         scale,
         lanes: lanes(levels.len()),
-        guides: levels.iter().map(whole).collect(),
+        guides: guides.collect(),
         rows: tests.into_iter().map(row).collect(),
         ..Rows::default()
     };
@@ -99,9 +98,10 @@ pub(crate) fn gains(results: &Results) -> Option<Markup> {
     let all = results.levels();
     let guide =
         |class: String, at: f64, text: String| Guide { class: class + " dashed", at: Estimate::alone(at), text };
-    let ideal = |(level, ideal): (&u32, &f64)| {
+    let mut guides = vec![guide("ink".to_owned(), 1.0, "no gain".to_owned())];
+    guides.extend(levels.iter().zip(&ideals).map(|(level, ideal)| {
         guide(hue(series(&all, *level)), *ideal, format!("{}: every one as fast", copies(*level)))
-    };
+    }));
     let mut rows: Vec<Row> = Vec::new();
     for gain in gains {
         let lane = levels.iter().position(|level| *level == gain.to).unwrap_or(0);
@@ -131,10 +131,7 @@ pub(crate) fn gains(results: &Results) -> Option<Markup> {
         scale,
         origin: Some(1.0),
         lanes: lanes(levels.len()),
-        guides: [guide("ink".to_owned(), 1.0, "no gain".to_owned())]
-            .into_iter()
-            .chain(levels.iter().zip(&ideals).map(ideal))
-            .collect(),
+        guides,
         rows,
         ..Rows::default()
     };

@@ -247,11 +247,13 @@ impl<'a> Drawing<'a> {
 
     fn row(&mut self, row: &Row, top: f64) {
         let lanes = &self.chart.lanes;
-        let middle = |lane: usize| {
-            let heights = |lanes: usize| self.chart.lanes.iter().take(lanes).sum::<f64>();
-            top + self.above + GAP / 2.0 + (heights(lane) + heights(lane + 1)) / 2.0
+        let (first, mut end) = (top + self.above + GAP / 2.0, 0.0);
+        let middle = |height: &f64| {
+            let begin = end;
+            end += height;
+            first + (begin + end) / 2.0
         };
-        let lane_middles: Vec<f64> = (0..lanes.len()).map(middle).collect();
+        let lane_middles: Vec<f64> = lanes.iter().map(middle).collect();
         self.svg.line("rule", (0.0, top), (self.width, top));
         self.label(row, top, &lane_middles);
         for (lane, y) in lane_middles.into_iter().enumerate() {

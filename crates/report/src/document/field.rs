@@ -65,6 +65,11 @@ impl Field {
         value.map_or(Field::Missing, |value| Field::Number(value, style))
     }
 
+    /// Returns an estimate, or [`Field::Missing`].
+    pub fn estimate(estimate: Option<Estimate>, style: Style) -> Field {
+        estimate.map_or(Field::Missing, |estimate| Field::Estimate(estimate, style))
+    }
+
     /// Returns a field with fewer words for 80 columns.
     pub fn narrow(self, words: impl Into<String>) -> Field {
         Field::Narrow(words.into(), Box::new(self))

@@ -122,8 +122,7 @@ fn scores(results: &Results) -> crate::document::Table {
     let most = levels.last().copied().unwrap_or(1);
     let memory = MEMORY.iter().filter_map(|test| memory(results, test, most));
     let lines: Vec<Line> = index(results, most).into_iter().chain(memory).chain(power(results, most)).collect();
-    let estimate = |value: Option<Estimate>| value.map_or(Field::Missing, |value| Field::Estimate(value, words::score));
-    let spread = |value: Option<Estimate>| value.map_or(Field::Nothing, Field::Spread);
+    let estimate = |value: Option<Estimate>| Field::estimate(value, words::score);
     let all = words::copies(most);
     Columns::new()
         .with(Column::words("Test").keyed("test"), |line: &Line| Field::text(&line.label))
@@ -141,6 +140,11 @@ fn scores(results: &Results) -> crate::document::Table {
         .keyed("scores")
 }
 
+/// Returns the halves of an interval, or [`Field::Nothing`].
+fn spread(estimate: Option<Estimate>) -> Field {
+    estimate.map_or(Field::Nothing, Field::Spread)
+}
+
 fn system_index(results: &Results, copies: u32) -> Option<&Index> {
     results.indexes().iter().find(|index| index.id == "system" && index.copies == copies)
 }
@@ -150,15 +154,13 @@ fn index(results: &Results, most: u32) -> Option<Line<'static>> {
     let (one, all) = (at(1), at(most).filter(|_| most > 1));
     let known = one.or(all)?;
     let label = if known.complete { "System index" } else { "System index (partial)" };
-    let score = |index: Option<&Index>| index.map(|index| index.score);
-    let quiet = |index: Option<&Index>| index.and_then(|index| index.quiet);
     Some(Line {
         label: label.to_owned(),
         unit: "",
-        one: score(one),
-        quiet_one: quiet(one),
-        all: score(all),
-        quiet_all: quiet(all),
+        one: one.map(|index| index.score),
+        quiet_one: one.and_then(|index| index.quiet),
+        all: all.map(|index| index.score),
+        quiet_all: all.and_then(|index| index.quiet),
     })
 }
 
@@ -188,25 +190,16 @@ fn power(results: &Results, most: u32) -> Option<Line<'static>> {
 }
 
 fn disk(results: &Results) -> crate::document::Table {
-    let row = |name: &str| results.figures.iter().find(|row| row.cell.key.test == name).map(|row| row.score);
-    let line = |(name, block, bytes): &(&str, &'static str, f64)| Disk {
+    let score = |test: &str| results.figures.iter().find(|row| row.cell.key.test == test).map(|row| row.score);
+    let lines = BLOCKS.map(|(name, block, bytes)| Disk {
         block,
-        read: row(&format!("disk-mix-{name}:op=read")),
-        write: row(&format!("disk-mix-{name}:op=write")),
-        mixed: row(&format!("disk-mix-{name}")),
-        bytes: *bytes,
-    };
-    let lines: Vec<Disk> = BLOCKS.iter().map(line).collect();
+        read: score(&format!("disk-mix-{name}:op=read")),
+        write: score(&format!("disk-mix-{name}:op=write")),
+        mixed: score(&format!("disk-mix-{name}")),
+        bytes,
+    });
     // Operations a second as MB/s; of the mix each kind is half of it.
-    let rate = |value: Option<Estimate>, factor: f64| {
-        let times = |estimate: Estimate| Estimate {
-            value: estimate.value * factor,
-            low: estimate.low * factor,
-            high: estimate.high * factor,
-        };
-        value.map_or(Field::Missing, |value| Field::Estimate(times(value), words::score))
-    };
-    let spread = |value: Option<Estimate>| value.map_or(Field::Nothing, Field::Spread);
+    let rate = |rate: Option<Estimate>, factor: f64| Field::estimate(rate.map(|it| it.scaled(factor)), words::score);
     Columns::new()
         .with(Column::words("Block").keyed("block"), |line: &Disk| Field::text(line.block))
         .with(Column::number("Reads").keyed("read_mb_s").main(), |line| rate(line.read, line.bytes / 1e6))

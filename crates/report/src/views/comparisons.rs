@@ -260,11 +260,11 @@ pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>)
         (format!("{} ({names})", Remark::together(&remarks)), run)
     };
     let found = comparisons.into_iter().flat_map(of).grouped().into_iter().map(sentence).grouped();
-    let of_runs = |(sentence, runs): (String, Vec<&str>)| match runs.join(", ") {
+    let of_runs = found.into_iter().map(|(sentence, runs)| match runs.join(", ") {
         runs if runs.is_empty() => sentence,
         runs => format!("{runs}: {sentence}"),
-    };
-    found.into_iter().map(of_runs).collect()
+    });
+    of_runs.collect()
 }
 
 /// Returns how to read deltas and verdicts, with their threshold in per cent.

@@ -33,7 +33,7 @@ impl<'a> Row<'a> {
             Measure::Score => Some(self.figure.score),
             _ => used.find(|(known, _)| *known == measure).map(|(_, used)| *used),
         };
-        found.map_or(Field::Missing, |found| Field::Estimate(found.scaled(scale), words::compact))
+        Field::estimate(found.map(|found| found.scaled(scale)), words::compact)
     }
 }
 

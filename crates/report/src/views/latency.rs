@@ -208,41 +208,20 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 }
 
 fn delays(task: &Task<'_>) -> Table {
-    // Other percentiles than Interbench's users expect only where some row has them.
-    // In 80 columns there is room for the median and the percentile that is judged.
-    let place = |name: &str| PERCENTILES.iter().position(|known| known.1 == name);
     let highest = task.rows.iter().map(|(_, latency)| latency.value).max_by_key(|name| place(name)).unwrap_or("p99");
-    let show = |name: &str| {
-        let has = |(_, latency): &Beside<'_>| latency.value == name || latency.percentile(name).is_some();
-        match (name == "p50" || name == highest, task.rows.iter().any(has)) {
-            (true, true) => Some(Readers::PEOPLE),
-            (true, false) => Some(Readers::TERMINAL),
-            (false, true) => Some(Readers::PAGE),
-            (false, false) => None,
-        }
-    };
-    let maybe = |value: Option<f64>| Field::maybe(value, words::figure);
-    let score = move |value: f64| maybe(Some(value).filter(|value| value.is_finite()));
-    let mut columns = of_load()
-        .with(Column::number("Mean").wide(8), |(_, latency)| maybe(ms(latency, Histogram::mean)))
-        .with(Column::number("Spread").wide(8), |(_, latency)| maybe(ms(latency, Histogram::deviation)))
-        .with(Column::number("Max").wide(8), |(_, latency)| maybe(ms(latency, Histogram::max)));
-    for (name, show) in PERCENTILES.into_iter().filter_map(|(_, name)| Some((name, show(name)?))) {
-        let column = Column::number(name).wide(8).shown(show);
-        let column = if task.rows.iter().any(|(_, latency)| latency.value == name) { column.main() } else { column };
-        columns = columns.with(column, move |(row, latency)| match latency.value == name {
-            true => score(row.score.value),
-            false => Field::maybe(latency.percentile(name), words::figure),
-        });
-    }
+    let of = |latency: &Latency, value: fn(&Histogram) -> f64| Field::maybe(ms(latency, value), words::figure);
     let share = |estimate: Option<Estimate>| Field::maybe(estimate.map(|estimate| estimate.value), words::share);
-    let mut table = columns
+    let mut table = of_load()
+        .with(Column::number("Mean").wide(8), move |(_, latency)| of(latency, Histogram::mean))
+        .with(Column::number("Spread").wide(8), move |(_, latency)| of(latency, Histogram::deviation))
+        .with(Column::number("Max").wide(8), move |(_, latency)| of(latency, Histogram::max))
+        .and(of_percentiles(task, highest))
         .with(Column::number("±").wide(6), move |(row, latency)| {
             // Of another percentile than the one that stands before it, it would mislead.
             if latency.value == highest { Field::Spread(row.score) } else { Field::Missing }
         })
-        .with(Column::number("Low").shown(Readers::PAGE), move |(row, _)| score(row.score.low))
-        .with(Column::number("High").shown(Readers::PAGE), move |(row, _)| score(row.score.high))
+        .with(Column::number("Low").shown(Readers::PAGE), |(row, _)| finite(row.score.low))
+        .with(Column::number("High").shown(Readers::PAGE), |(row, _)| finite(row.score.high))
         .with(Column::number("% CPU").narrow("%CPU").wide(6), move |(_, latency)| share(latency.cpu_received))
         .with(Column::number("% met").narrow("%Met").wide(6), move |(_, latency)| share(latency.deadlines_met))
         .with(Column::number("Load %").narrow("Load%").wide(6), |(row, _)| {
@@ -260,6 +239,39 @@ fn delays(task: &Task<'_>) -> Table {
 
 fn of_load<'a>() -> Columns<'a, Beside<'a>> {
     Columns::new().with(Column::words("Load").wide(16), |(row, _): &Beside<'_>| Field::text(&row.cell.key.load))
+}
+
+/// Returns the columns of percentiles: others than Interbench's users expect only where some row has them. In 80 columns
+/// there is room for the median and the percentile that is judged.
+fn of_percentiles<'a>(task: &Task<'_>, highest: &str) -> Columns<'a, Beside<'a>> {
+    let mut columns = Columns::new();
+    for (_, name) in PERCENTILES {
+        let is_judged = task.rows.iter().any(|(_, latency)| latency.value == name);
+        let is_known = is_judged || task.rows.iter().any(|(_, latency)| latency.percentile(name).is_some());
+        let readers = match (name == "p50" || name == highest, is_known) {
+            (true, true) => Readers::PEOPLE,
+            (true, false) => Readers::TERMINAL,
+            (false, true) => Readers::PAGE,
+            (false, false) => continue,
+        };
+        let column = Column::number(name).wide(8).shown(readers);
+        let column = if is_judged { column.main() } else { column };
+        columns = columns.with(column, move |(row, latency): &Beside<'_>| match latency.value == name {
+            true => finite(row.score.value),
+            false => Field::maybe(latency.percentile(name), words::figure),
+        });
+    }
+    columns
+}
+
+/// Returns a score, or [`Field::Missing`] where it is not finite.
+fn finite(score: f64) -> Field {
+    Field::maybe(Some(score).filter(|score| score.is_finite()), words::figure)
+}
+
+/// Returns the place of a percentile among all that are reported.
+fn place(percentile: &str) -> Option<usize> {
+    PERCENTILES.iter().position(|known| known.1 == percentile)
 }
 
 fn frames(task: &Task<'_>) -> Table {
@@ -325,48 +337,52 @@ type Points = fn(&Figure, &Latency) -> Vec<(f64, f64)>;
 
 /// Percentiles, and latencies over the run.
 fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Block {
-    let number = |row: &Figure| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
     let curve = |(row, latency): &Beside<'_>| {
-        let (number, name) = (number(row), beside(&row.cell.key.load));
-        percentiles::curve(number, &name, &latency.histogram, &PERCENTILES)
+        let load = &row.cell.key.load;
+        percentiles::curve(series(loads, load), &beside(load), &latency.histogram, &PERCENTILES)
     };
-    let label = format!("{}: the {}", task.title(), task.what());
-    let curves = percentiles::plot(format!("{label}, percentiles alongside each load"), task.rows.iter().map(curve));
-    let mut panels: Vec<(String, Markup)> =
-        curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(HEIGHT))).into_iter().collect();
+    let label = format!("{}: the {}, percentiles alongside each load", task.title(), task.what());
+    let curves = percentiles::plot(label, task.rows.iter().map(curve));
+    let curves = curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(HEIGHT)));
     let kinds: [(&str, Points); 2] = [
         ("Worst of each second, ms", |_, latency| latency.seconds.clone()),
         ("Each trial, ms", |row, _| row.samples.iter().map(|sample| (sample.at, sample.value)).collect()),
     ];
-    for (title, points) in kinds {
-        let mut all = 0;
-        let series = |(row, latency): &Beside<'_>| {
-            let mut points = points(row, latency);
-            points.retain(|(at, ms)| at.is_finite() && ms.is_finite() && *ms > 0.0);
-            all += points.len();
-            let points = highest(&points, ((PAGE / tasks).min(CHART) / task.rows.len()).max(2));
-            over_time(number(row), beside(&row.cell.key.load), points)
-        };
-        let series: Vec<Series> = task.rows.iter().map(series).collect();
-        let marks = || series.iter().flat_map(|series| &series.marks);
-        let (shown, end) = (marks().count(), marks().map(|mark| mark.at.0).fold(0.0, f64::max));
-        let values: Vec<f64> = marks().map(|mark| mark.at.1).collect();
-        let Some(scale) = Scale::log(&values, &[]) else { continue };
-        let plot = Plot {
-            label: format!("{label}: {title}"),
-            x: Axis::time(end),
-            y: Axis::new(scale),
-            series,
-            hovers: Some((HOVER_PAGE / tasks).min(HOVER_CHART)),
-            ..Plot::default()
-        };
-        let less = if shown < all { format!(" (the worst {shown} of {all})") } else { String::new() };
-        panels.push((format!("{title}{less}"), plot.panel(HEIGHT)));
-    }
-    let measured = |load: &str| task.rows.iter().any(|(row, _)| row.cell.key.load == load);
-    let shown = loads.iter().enumerate().filter(|(_, load)| measured(load));
+    let over_time = kinds.into_iter().filter_map(|(title, points)| panel(task, loads, tasks, title, points));
+    let shown = loads.iter().enumerate().filter(|(_, load)| task.under(load).is_some());
     let legend = shown.map(|(number, load)| (key(number), (*load).to_owned())).collect();
-    Block::Chart(Chart { legend, panels, ..Chart::default() })
+    Block::Chart(Chart { legend, panels: curves.into_iter().chain(over_time).collect(), ..Chart::default() })
+}
+
+/// Returns the number of the series that a load has in every chart: its place among all loads.
+pub(super) fn series(loads: &[&str], load: &str) -> usize {
+    loads.iter().position(|known| *known == load).unwrap_or(0)
+}
+
+/// Returns the panel of points over the run, with fewer of each task where there are many; `None` without a point.
+fn panel(task: &Task<'_>, loads: &[&str], tasks: usize, title: &str, points: Points) -> Option<(String, Markup)> {
+    let mut all = 0;
+    let under_load = |(row, latency): &Beside<'_>| {
+        let mut points = points(row, latency);
+        points.retain(|(at, ms)| at.is_finite() && ms.is_finite() && *ms > 0.0);
+        all += points.len();
+        let points = highest(&points, ((PAGE / tasks).min(CHART) / task.rows.len()).max(2));
+        over_time(series(loads, &row.cell.key.load), beside(&row.cell.key.load), points)
+    };
+    let series: Vec<Series> = task.rows.iter().map(under_load).collect();
+    let marks = || series.iter().flat_map(|series| &series.marks);
+    let (shown, end) = (marks().count(), marks().map(|mark| mark.at.0).fold(0.0, f64::max));
+    let values: Vec<f64> = marks().map(|mark| mark.at.1).collect();
+    let plot = Plot {
+        label: format!("{}: the {}: {title}", task.title(), task.what()),
+        x: Axis::time(end),
+        y: Axis::new(Scale::log(&values, &[])?),
+        series,
+        hovers: Some((HOVER_PAGE / tasks).min(HOVER_CHART)),
+        ..Plot::default()
+    };
+    let less = if shown < all { format!(" (the worst {shown} of {all})") } else { String::new() };
+    Some((format!("{title}{less}"), plot.panel(HEIGHT)))
 }
 
 fn over_time(number: usize, name: String, points: Vec<(f64, f64)>) -> Series {
@@ -380,10 +396,9 @@ fn map(tasks: &[Task<'_>], loads: &[&str]) -> Table {
     let mut columns = Columns::new().with(Column::words("Task"), |task: &Task<'_>| Field::Text(task.title()));
     for load in loads {
         columns = columns.with(Column::words(load), |task| {
-            let row = task.rows.iter().find(|(row, _)| row.cell.key.load == *load);
             let gap = || task.gaps.iter().find(|(_, gap)| gap.key.load == *load);
-            match row {
-                Some(row) => spot(task, *row),
+            match task.under(load) {
+                Some(row) => spot(task, row),
                 None => gap().map_or(Field::Nothing, |(kind, gap)| {
                     let more = format!("{}, {}: {kind}: {}", task.title(), beside(load), gap.reason);
                     Field::Toned(Box::new(Field::text(*kind)), Tone::GAP, more)
@@ -432,8 +447,7 @@ struct Later {
 }
 
 fn later((row, latency): Beside<'_>, (other, quiet): Beside<'_>) -> Option<Later> {
-    let place = |name: &str| PERCENTILES.iter().position(|known| known.1 == name).unwrap_or(0);
-    let (share, name) = PERCENTILES[place(latency.value).min(place(quiet.value))];
+    let (share, name) = PERCENTILES[place(latency.value).min(place(quiet.value)).unwrap_or(0)];
     let times = latency.histogram.quantile(share) / quiet.histogram.quantile(share).max(1.0);
     let quotient = row.score.over(&other.score);
     let apart = quotient.bounded() && !(quotient.low..=quotient.high).contains(&1.0);

@@ -3,7 +3,7 @@
 use analysis::{Figure, Load, Results};
 use serde_json::{Value, json};
 use stats::Estimate;
-use words::{Unique, figure, share};
+use words::{Grouped, Unique, figure, share};
 
 use super::latency::{self, beside, title};
 use crate::charts::rows::{Guide, Mark, Row as Lane, Rows, Tick};
@@ -74,8 +74,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
     // The series of loads are those of the charts of latencies.
     let beside = rows.iter().map(|(row, _)| row.cell.key.load.as_str());
     let loads = latency::loads(results).into_iter().chain(beside.clone()).unique();
-    let number = |load: &str| loads.iter().position(|known| *known == load).unwrap_or(0);
-    let mut shown: Vec<usize> = beside.map(number).unique();
+    let mut shown: Vec<usize> = beside.map(|load| latency::series(&loads, load)).unique();
     shown.sort_unstable();
     let apart = rows.len() <= LANES;
     let name = |(row, _): &Beside<'_>| match apart {
@@ -83,16 +82,13 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
         false => row.cell.key.load.clone(),
     };
     let mark = |row: &Beside<'_>| {
-        let series = if apart { number(&row.0.cell.key.load) } else { 0 };
+        let series = if apart { latency::series(&loads, &row.0.cell.key.load) } else { 0 };
         let lane = if apart { shown.iter().position(|known| *known == series).unwrap_or(0) } else { 0 };
         let mark = Mark::new(series, lane, interval(row.1), format!("{}%", share(row.1.achieved)), hover(row));
         // Where marks share a lane there is no room for words.
         if apart { mark } else { Mark { words: Vec::new(), ..mark } }
     };
-    let own = |label: String| {
-        let marks = rows.iter().filter(|row| name(row) == label).map(mark).collect();
-        Lane { label, strong: false, marks }
-    };
+    let tests = rows.iter().map(|row| (name(row), mark(row))).grouped().into_iter();
     let scale = Scale::linear(0.0, ends.fold(most, f64::max));
     let (class, at) = ("ink dashed".to_owned(), Estimate::alone(100.0));
     let drawing = Rows {
@@ -101,7 +97,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
         scale,
         guides: vec![Guide { class, at, text: "as much as alone".to_owned() }],
         lanes: index::lanes(if apart { shown.len() } else { 1 }),
-        rows: rows.iter().map(name).unique().into_iter().map(own).collect(),
+        rows: tests.map(|(label, marks)| Lane { label, strong: false, marks }).collect(),
         ..Rows::default()
     };
     let legend = shown.iter().map(|number| (key(*number), loads[*number].to_owned()));

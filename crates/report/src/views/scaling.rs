@@ -3,14 +3,13 @@
 use analysis::{Level, Missing, Results, Scaling};
 use journal::Key;
 use serde_json::json;
-use stats::Estimate;
-use stats::Exact;
+use stats::{Estimate, Exact, UslFit};
 use words::{Grouped, Unique, coefficient, copies, figure, gain, percent, plus_minus, score};
 
 use super::shared::{self, name};
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
 use crate::charts::scale::Scale;
-use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table, interval};
+use crate::document::{Block, Chart, Column, Columns, Field, Readers, Style, Table, interval};
 
 /// Places of a line, and most levels that a chart has marks for.
 const POINTS: usize = 60;
@@ -79,7 +78,6 @@ fn totals(tests: &[Scaling]) -> Table {
     let rows: Vec<At<'_>> =
         tests.iter().flat_map(|test| (0..test.levels.len()).map(move |place| (test, place))).collect();
     let once = |place: usize, text: String| if place == 0 { text } else { String::new() };
-    let estimate = |estimate: Option<Estimate>, style| estimate.map_or(Field::Missing, |it| Field::Estimate(it, style));
     Columns::new()
         .with(Column::data("test"), |(test, _): &At<'_>| Field::text(&test.key.test))
         .with(Column::words("Test").keyed("label"), move |(test, place)| {
@@ -114,7 +112,7 @@ fn totals(tests: &[Scaling]) -> Table {
         .with(Column::number("GHz").keyed("clock").wide(6), |at| Field::maybe(level(at).clock, words::figure))
         .with(Column::number("Trials").keyed("n").shown(Readers::PAGE), |at| Field::Count(level(at).n as u64))
         .with(Column::data("per_copy"), |at| Field::Estimate(level(at).per_copy, words::score))
-        .with(Column::data("normalised"), move |at| estimate(level(at).normalised, words::score))
+        .with(Column::data("normalised"), |at| Field::estimate(level(at).normalised, words::score))
         .data(|at| {
             let (test, place) = at;
             let both = level(at).normalised.zip(test.levels[0].normalised);
@@ -131,41 +129,29 @@ fn level<'a>(at: &At<'a>) -> &'a Level {
 
 /// The laws: a row per test.
 fn laws(tests: &[Scaling]) -> Table {
-    // As many levels as parameters leave nothing to judge a law by.
-    let judged = |test: &Scaling| test.law.filter(|_| test.fitted > 3);
-    let sigma = |test: &Scaling| test.law.map(|law| law.sigma);
-    let kappa = |test: &Scaling| test.law.and_then(|law| law.kappa);
-    let peak = |test: &Scaling| test.law.and_then(|law| law.peak);
-    let shown = |is_known: bool, show: Readers| if is_known { show } else { Readers::PROGRAM };
-    let (any_kappa, any_judged) =
-        (tests.iter().any(|it| kappa(it).is_some()), tests.iter().any(|it| judged(it).is_some()));
-    let (people, pages) = (shown(any_kappa, Readers::PEOPLE), shown(any_judged, Readers::PAGE));
-    let value = |estimate: Option<Estimate>, style: fn(f64) -> String| Field::maybe(estimate.map(|it| it.value), style);
-    let ends = |estimate: Option<Estimate>, words: fn(f64) -> String| {
-        estimate.map_or(Field::Nothing, |estimate| Field::Text(range(&estimate, words)))
-    };
+    let any_kappa = tests.iter().any(|test| test.law.is_some_and(|law| law.kappa.is_some()));
+    let people = if any_kappa { Readers::PEOPLE } else { Readers::PROGRAM };
+    let any_judged = tests.iter().any(|test| judged_law(test).is_some());
+    let pages = if any_judged { Readers::PAGE } else { Readers::PROGRAM };
     Columns::new()
         .with(Column::data("test"), |test: &Scaling| Field::text(&test.key.test))
         .with(Column::words("Law").keyed("label"), |test| Field::Worded(test.title(), test.label.as_str().into()))
-        .data(move |test| {
+        .data(|test| {
             let Key { load, condition, .. } = &test.key;
             json!({
                 "load": load, "condition": condition, "total_unit": test.total_unit,
-                "lambda": test.law.map(|law| law.law.lambda), "sigma": sigma(test), "kappa": kappa(test),
-                "peak": peak(test),
+                "lambda": test.law.map(|law| law.law.lambda), "sigma": test.law.map(|law| law.sigma),
+                "kappa": test.law.and_then(|law| law.kappa), "peak": test.law.and_then(|law| law.peak),
             })
         })
-        .with(Column::number("sigma").main().wide(8), move |test| value(sigma(test), coefficient))
-        .with(Column::words("95 %"), move |test| ends(sigma(test), coefficient))
-        .with(Column::number("kappa").main().wide(8).shown(people), move |test| value(kappa(test), coefficient))
-        .with(Column::words("95 %").shown(people), move |test| ends(kappa(test), coefficient))
-        .with(Column::number("peak").main().wide(6).shown(people), move |test| value(peak(test), figure))
-        .with(Column::words("95 %").shown(people), move |test| ends(peak(test), figure))
-        .with(Column::number("R²").keyed("r2").shown(pages), move |test| {
-            Field::maybe(judged(test).map(|law| law.r2), coefficient)
+        .and(parameter(Column::number("sigma").wide(8), coefficient, |law| Some(law.sigma)))
+        .and(parameter(Column::number("kappa").wide(8).shown(people), coefficient, |law| law.kappa))
+        .and(parameter(Column::number("peak").wide(6).shown(people), figure, |law| law.peak))
+        .with(Column::number("R²").keyed("r2").shown(pages), |test| {
+            Field::maybe(judged_law(test).map(|law| law.r2), coefficient)
         })
-        .with(Column::words("Worst").keyed("worst").shown(pages), move |test| {
-            judged(test).map_or(Field::Nothing, |law| {
+        .with(Column::words("Worst").keyed("worst").shown(pages), |test| {
+            judged_law(test).map_or(Field::Nothing, |law| {
                 let (copies, share) = law.worst;
                 let words = format!("{:+.1}% at {copies}", 100.0 * share);
                 Field::Worded(words, json!({"copies": copies, "share": share}))
@@ -175,6 +161,20 @@ fn laws(tests: &[Scaling]) -> Table {
         .with(Column::words("Notes").keyed("notes"), |test| Field::Marks(test.notes.clone()))
         .of(tests)
         .keyed("laws")
+}
+
+/// Returns the law, unless it has as many parameters as levels, which leaves nothing to judge it by.
+fn judged_law(test: &Scaling) -> Option<UslFit> {
+    test.law.filter(|_| test.fitted > 3)
+}
+
+/// Returns the columns of a parameter of the law: its value in `column`, and its interval.
+fn parameter<'a>(column: Column, style: Style, of: fn(UslFit) -> Option<Estimate>) -> Columns<'a, Scaling> {
+    let ends = Column::words("95 %").shown(column.readers);
+    let estimate = move |test: &Scaling| test.law.and_then(of);
+    Columns::new()
+        .with(column.main(), move |test| Field::maybe(estimate(test).map(|it| it.value), style))
+        .with(ends, move |test| estimate(test).map_or(Field::Nothing, |it| Field::Text(range(&it, style))))
 }
 
 /// The ends of an interval in words; `from 3.1` without an upper one.

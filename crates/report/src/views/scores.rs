@@ -251,21 +251,22 @@ fn index_table(index: &Index, facts: &Facts) -> Table {
         .with(Column::number("±").narrow(" ").wide(7), |part| Field::Spread(part.index))
         .of(&index.parts)
         .shown(Readers::PEOPLE);
-    let dash = || Field::text("---");
+    let dash = Field::text("---");
     for (label, score) in &index.others {
-        let fields = vec![Field::text(label), dash(), Field::Number(*score, words::score), dash(), Field::Nothing];
+        let score = Field::Number(*score, words::score);
+        let fields = vec![Field::text(label), dash.clone(), score, dash.clone(), Field::Nothing];
         table.rows.push(Line { fields, kind: RowKind::Plain });
     }
     let mut total = |label: String, value: Field, spread: Field, kind: RowKind| {
         table.rows.push(Line { fields: vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread], kind });
     };
-    let whole = || (Field::Estimate(index.score, words::tenth), Field::Spread(index.score));
+    let (whole, spread) = (Field::Estimate(index.score, words::tenth), Field::Spread(index.score));
     match index.arithmetic {
-        Arithmetic::Geometric => total(index.title(), whole().0, whole().1, RowKind::Total),
+        Arithmetic::Geometric => total(index.title(), whole, spread, RowKind::Total),
         Arithmetic::Arithmetic => {
             let sum = Field::Number(index.sum, words::tenth);
             total(format!("SUM of {} items", index.parts.len()), sum, Field::Nothing, RowKind::Total);
-            total("AVERAGE".to_owned(), whole().0, whole().1, RowKind::Strong);
+            total("AVERAGE".to_owned(), whole, spread, RowKind::Strong);
         }
     }
     if let Some(printed) = index.printed(facts).filter(|printed| score(&index.score) != words::tenth(*printed)) {
@@ -355,35 +356,41 @@ fn gain_columns() -> Columns<'static, Gain> {
 /// Returns the indexes at each level as large figures, or without any the scores of a few tests.
 pub(super) fn figures(results: &Results) -> Vec<Block> {
     let levels = results.levels();
-    let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Headline {
-        label: copies(level),
-        mark: key(drawing::series(&levels, level)),
-        value: score(estimate),
-        unit: unit.to_owned(),
-        spread: plus_minus(estimate.halves()),
-        more,
-    };
-    let quiet = |quiet: Estimate| format!("{} {} undisturbed (estimate)", score(&quiet), plus_minus(quiet.halves()));
-    let of_index = |index: &Index| {
-        let (title, range) = (index.title(), range(&index.score));
-        let (title, more) = match index.arithmetic {
-            Arithmetic::Geometric => (title, [range].into_iter().chain(index.quiet.map(quiet)).collect()),
-            Arithmetic::Arithmetic => {
-                let sum = format!("sum of {} items {}", index.parts.len(), words::score(index.sum));
-                (format!("{title}: average"), vec![range, sum])
-            }
-        };
-        (title, of(index.copies, &index.score, "", more))
-    };
     let of_row = |row: &Figure| {
-        let figure = of(row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)]);
+        let figure = headline(&levels, row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)]);
         (name(&row.cell.label, &row.cell.key), figure)
     };
     let figures = match results.indexes() {
         [] => Some(results.listed().map(of_row).grouped()).filter(|names| names.len() <= FEW).unwrap_or_default(),
-        indexes => indexes.iter().map(of_index).grouped(),
+        indexes => indexes.iter().map(|index| index_headline(&levels, index)).grouped(),
     };
     figures.into_iter().map(|(title, figures)| Block::Headlines(title, figures)).collect()
+}
+
+/// Returns the title of an index, and its score as a large figure.
+fn index_headline(levels: &[u32], index: &Index) -> (String, Headline) {
+    let quiet = |quiet: Estimate| format!("{} {} undisturbed (estimate)", score(&quiet), plus_minus(quiet.halves()));
+    let (title, range) = (index.title(), range(&index.score));
+    let (title, more) = match index.arithmetic {
+        Arithmetic::Geometric => (title, [range].into_iter().chain(index.quiet.map(quiet)).collect()),
+        Arithmetic::Arithmetic => {
+            let sum = format!("sum of {} items {}", index.parts.len(), words::score(index.sum));
+            (format!("{title}: average"), vec![range, sum])
+        }
+    };
+    (title, headline(levels, index.copies, &index.score, "", more))
+}
+
+/// Returns a score at one of the run's levels as a large figure.
+fn headline(levels: &[u32], level: u32, estimate: &Estimate, unit: &str, more: Vec<String>) -> Headline {
+    Headline {
+        label: copies(level),
+        mark: key(drawing::series(levels, level)),
+        value: score(estimate),
+        unit: unit.to_owned(),
+        spread: plus_minus(estimate.halves()),
+        more,
+    }
 }
 
 /// Returns the ends of an interval in words.

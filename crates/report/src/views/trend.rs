@@ -31,9 +31,9 @@ pub fn trend(trend: &Trend) -> Document {
 /// Names the series, with what tells it from others of the same cell.
 fn heading(series: &Series, all: &[Series]) -> String {
     let same = |other: &&Series| other.key == series.key && other.unit == series.unit;
-    let differs = |of: fn(&Series) -> &str| all.iter().filter(same).any(|other| of(other) != of(series));
     let part = |word: &str, of: fn(&Series) -> &str| {
-        if differs(of) { format!(", {word} {}", of(series)) } else { String::new() }
+        let differs = all.iter().filter(same).any(|other| of(other) != of(series));
+        if differs { format!(", {word} {}", of(series)) } else { String::new() }
     };
     let common = [
         part("on", |series| &series.common.host),

@@ -111,13 +111,13 @@ fn chart(burnin: &BurnIn, title: &str, mut curves: Vec<Curve>, limits: &[f64]) -
     let end = burnin.samples.last().map_or(0.0, |sample| sample.at);
     let fell = burnin.cooling.as_ref().and_then(|cooling| cooling.fall.as_ref()).map(|fall| (fall.at, "fell"));
     let rest = (end > burnin.worked + 0.5).then_some((burnin.worked, "rest"));
-    let moment = |(at, what): (f64, &str)| (at, format!("{what} {}", duration(at)));
+    let moments = fell.into_iter().chain(rest).map(|(at, what)| (at, format!("{what} {}", duration(at))));
     let plot = Plot {
         label: format!("{title}, over time: {label}"),
         x: Axis::time(end),
         y,
         across: near.iter().map(|limit| (*limit, format!("limit {}", figure(*limit)))).collect(),
-        down: fell.into_iter().chain(rest).map(moment).collect(),
+        down: moments.collect(),
         series,
         ..Plot::default()
     };

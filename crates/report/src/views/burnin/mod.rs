@@ -41,18 +41,6 @@ fn title(burnin: &BurnIn) -> String {
 
 /// What programs have beside the tables.
 fn data(burnin: &BurnIn) -> Value {
-    let held = |held: &Held| json!({"initial": held.initial, "sustained": held.sustained, "kept": held.ratio, "lowest": held.lowest});
-    let cooling = |cooling: &Cooling| {
-        let fell = cooling.fall.as_ref().map(|fall| {
-            let cause = &fall.cause;
-            json!({"at": fall.at, "cause": cause.kind(), "thermal": cause.thermal, "power": cause.power})
-        });
-        json!({
-            "clock": cooling.clock.as_ref().map(held), "throughput": cooling.throughput.as_ref().map(held), "fell": fell,
-            "dip": cooling.dip, "slowed": cooling.slowed, "recovery": cooling.recovery, "wrong": cooling.wrong,
-            "steal": cooling.steal,
-        })
-    };
     let memory = |memory: &Memory| {
         json!({
             "bytes": memory.bytes, "passes": memory.passes, "unfinished": memory.unfinished, "moved": memory.moved,
@@ -61,8 +49,25 @@ fn data(burnin: &BurnIn) -> Value {
     };
     json!({
         "test": burnin.test, "label": burnin.label, "verdict": burnin.verdict, "good": burnin.good,
-        "worked": burnin.worked, "asked": burnin.asked, "cooling": burnin.cooling.as_ref().map(cooling),
+        "worked": burnin.worked, "asked": burnin.asked, "cooling": burnin.cooling.as_ref().map(cooling_data),
         "memory": burnin.memory.as_ref().map(memory), "cool_down": burnin.cool_down, "samples": burnin.samples,
+    })
+}
+
+/// Returns the figures of a cooling burn-in for programs.
+fn cooling_data(cooling: &Cooling) -> Value {
+    let held = |held: &Held| {
+        let Held { initial, sustained, ratio, lowest } = held;
+        json!({"initial": initial, "sustained": sustained, "kept": ratio, "lowest": lowest})
+    };
+    let fell = cooling.fall.as_ref().map(|fall| {
+        let cause = &fall.cause;
+        json!({"at": fall.at, "cause": cause.kind(), "thermal": cause.thermal, "power": cause.power})
+    });
+    json!({
+        "clock": cooling.clock.as_ref().map(held), "throughput": cooling.throughput.as_ref().map(held), "fell": fell,
+        "dip": cooling.dip, "slowed": cooling.slowed, "recovery": cooling.recovery, "wrong": cooling.wrong,
+        "steal": cooling.steal,
     })
 }
 

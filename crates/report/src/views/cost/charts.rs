@@ -72,12 +72,12 @@ fn over_copies(cost: &Cost, label: String, own: &[&Series<'_>]) -> Option<Plot> 
         let line = plot::Line { points: marks.iter().map(|mark| mark.at).collect(), ..plot::Line::default() };
         plot::Series { number: series.place, lines: vec![line], marks, ..plot::Series::default() }
     };
-    let deltas = || own.iter().flat_map(|series| &series.effects).map(|effect| &effect.comparison.delta);
-    let ends = deltas().flat_map(|delta| [delta.value, delta.low, delta.high]).filter(|end| end.is_finite());
+    let compared = own.iter().flat_map(|series| &series.effects).map(|effect| &effect.comparison);
+    let deltas = compared.clone().map(|one| one.delta);
+    let ends = deltas.flat_map(|delta| [delta.value, delta.low, delta.high]).filter(|end| end.is_finite());
     let reach = 2.0 * cost.threshold;
     let (low, high) = ends.fold((-reach, reach), |(low, high), end| (low.min(end), high.max(end)));
-    let effects = own.iter().flat_map(|series| &series.effects);
-    let mut levels: Vec<u32> = effects.map(|effect| effect.comparison.cell.key.copies).unique();
+    let mut levels: Vec<u32> = compared.map(|one| one.cell.key.copies).unique();
     levels.sort_unstable();
     let (least, most) = (f64::from(*levels.first()?), f64::from(*levels.last()?));
     let margin = 0.06 * (most - least);

@@ -79,16 +79,10 @@ pub(super) fn data(cost: &Cost) -> Vec<Block> {
             .data(|line| line.effect.map_or(Value::Null, trail::data));
         Block::Table(columns.of(&lines(effects, cost)).keyed(key).shown(Readers::PROGRAM))
     };
-    let total = |CostTotal { id, name, copies, load, mean: GeometricMean { rates, delta, worst } }: &CostTotal| {
-        json!({
-            "id": id, "name": name, "copies": copies, "load": load, "rates": rates, "delta": delta.value,
-            "low": delta.low, "high": delta.high, "worst": worst.label, "worst_delta": worst.delta,
-        })
-    };
     let condition = |condition: &Condition| {
         json!({
             "name": condition.name, "sentence": condition.sentence, "evidence": condition.evidence,
-            "totals": condition.totals.iter().map(total).collect::<Vec<Value>>(),
+            "totals": condition.totals.iter().map(total_data).collect::<Vec<Value>>(),
         })
     };
     let about = json!({
@@ -101,6 +95,15 @@ pub(super) fn data(cost: &Cost) -> Vec<Block> {
         rows("controls", cost.control.iter().collect(), true),
         Block::Data("cost", about),
     ]
+}
+
+/// Returns a mean for programs.
+fn total_data(total: &CostTotal) -> Value {
+    let CostTotal { id, name, copies, load, mean: GeometricMean { rates, delta, worst } } = total;
+    json!({
+        "id": id, "name": name, "copies": copies, "load": load, "rates": rates, "delta": delta.value,
+        "low": delta.low, "high": delta.high, "worst": worst.label, "worst_delta": worst.delta,
+    })
 }
 
 /// A measure of a test at some copies and load, under any condition.
@@ -270,10 +273,6 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
 
 /// What two equal arms show: how far apart two arms of the same condition are.
 pub(super) fn check(cost: &Cost) -> Vec<Block> {
-    let name = |one: &Comparison| {
-        let (key, measure, _) = family(one);
-        one.unnamed().map_or_else(|| measured(&key.test, &key, measure), str::to_owned)
-    };
     let delta = |one: &Comparison| comparisons::change(one).words();
     let known = || cost.control.iter().map(|effect| &effect.comparison).filter(|one| one.delta.bounded());
     let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
@@ -308,6 +307,12 @@ pub(super) fn check(cost: &Cost) -> Vec<Block> {
     let table = comparisons::columns(["first", "second"]).of(&lines(&cost.control, cost)).shown(Readers::PAGE);
     let table = table.titled("", remark(&cost.against, &cost.control));
     vec![Block::section("A/A check"), Block::Text(Readers::PEOPLE, String::new(), text), Block::Table(table)]
+}
+
+/// Returns a name without the condition, which both arms share.
+fn name(one: &Comparison) -> String {
+    let (key, measure, _) = family(one);
+    one.unnamed().map_or_else(|| measured(&key.test, &key, measure), str::to_owned)
 }
 
 /// What could not be measured, each reason once with what it touches.

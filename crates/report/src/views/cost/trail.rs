@@ -37,10 +37,10 @@ pub(super) fn trail(condition: &Condition) -> Table {
     // A latency's measures share one trail.
     rows.dedup_by_key(|row| row.0);
     let written = rows.iter().any(|row| row.2.events > 0 || row.2.lost > 0);
-    let place = |test: &str, key: &Key| format!("{test}{}", coordinates(&key.under(NONE)));
     Columns::new()
-        .with(Column::words("test"), move |row: &Row<'_>| {
-            Field::Text(place(row.1, row.0)).narrow(place(&row.0.test, row.0))
+        .with(Column::words("test"), |(key, label, _): &Row<'_>| {
+            let place = coordinates(&key.under(NONE));
+            Field::Text(format!("{label}{place}")).narrow(format!("{}{place}", key.test))
         })
         .with(Column::number("events/op"), short(|trail| trail.events_per))
         .with(Column::number("B/op").main(), short(|trail| trail.bytes_per))
@@ -90,8 +90,8 @@ pub(super) fn calls(condition: &Condition) -> Table {
             Field::maybe(effect.trail.as_ref().map(|trail| figure(trail) / calls(effect)), words::short)
         }
     };
-    let of_calls = |effect: &&Effect| effect.comparison.cell.is_of_calls() && !effect.comparison.is_energy();
-    let rows: Vec<&Effect> = condition.effects.iter().filter(of_calls).collect();
+    let compared = condition.effects.iter().filter(|effect| effect.comparison.cell.is_of_calls());
+    let rows: Vec<&Effect> = compared.filter(|effect| !effect.comparison.is_energy()).collect();
     named(|effect: &&Effect| family(&effect.comparison))
         .with(Column::number("ns against"), move |effect| {
             Field::Number(effect.comparison.a / calls(effect), words::figure)

@@ -94,27 +94,11 @@ fn chosen(report: &FleetReport) -> Vec<usize> {
 }
 
 pub(super) fn chart(report: &FleetReport) -> Chart {
-    let row = |(place, test): (usize, &Test)| {
-        let mark = |node: &Node| {
-            let value = node.values[place]?;
-            let ratio = value.value.value / test.typical.value;
-            let at = 100.0 * (if test.cell.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
-            let (figure, deviation) = (words::compact(value.value.value), words::signed(value.deviation.value));
-            let lane = node.group.min(LANES - 1);
-            let flagged = value.named.is_some();
-            at.is_finite().then(|| Mark {
-                lane,
-                class: if flagged { "alarm".to_owned() } else { hue(lane) },
-                shape: 4,
-                form: if flagged { Form::Flag } else { Form::Point },
-                at: Estimate::alone(at),
-                words: vec![short(node)],
-                title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.cell.unit),
-            })
-        };
-        Row { label: title(test), strong: false, marks: report.nodes.iter().filter_map(mark).collect() }
-    };
-    let rows: Vec<Row> = report.columns.iter().enumerate().map(row).collect();
+    let rows = report.columns.iter().enumerate().map(|(place, test)| {
+        let marks = report.nodes.iter().filter_map(|node| mark(node, place, test)).collect();
+        Row { label: title(test), strong: false, marks }
+    });
+    let rows: Vec<Row> = rows.collect();
     let values: Vec<f64> = rows.iter().flat_map(|row| &row.marks).map(|mark| mark.at.value).collect();
     let text = |at: f64| if at == 0.0 { "median".to_owned() } else { format!("{} %", words::signed(at)) };
     let tests = words::count(rows.len(), "test");
@@ -139,4 +123,23 @@ pub(super) fn chart(report: &FleetReport) -> Chart {
     let legend = report.groups.iter().enumerate().take(LANES).map(legend).collect();
     let drawing = values.first().map(|_| drawing.draw());
     Chart { title: "Every node in every test".to_owned(), ..Chart::of(drawing, caption, legend) }
+}
+
+/// Returns the mark of a node in the test at a place; `None` where it has no figure.
+fn mark(node: &Node, place: usize, test: &Test) -> Option<Mark> {
+    let value = node.values[place]?;
+    let ratio = value.value.value / test.typical.value;
+    let at = 100.0 * (if test.cell.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
+    let (figure, deviation) = (words::compact(value.value.value), words::signed(value.deviation.value));
+    let lane = node.group.min(LANES - 1);
+    let flagged = value.named.is_some();
+    at.is_finite().then(|| Mark {
+        lane,
+        class: if flagged { "alarm".to_owned() } else { hue(lane) },
+        shape: 4,
+        form: if flagged { Form::Flag } else { Form::Point },
+        at: Estimate::alone(at),
+        words: vec![short(node)],
+        title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.cell.unit),
+    })
 }

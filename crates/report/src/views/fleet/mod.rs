@@ -407,13 +407,12 @@ fn figures(report: &FleetReport) -> Table {
             "p": p, "q": q, "named": named.map(Named::name),
         })
     };
-    let of_node = |node| {
-        let values = |node: &Node| node.values.clone().into_iter().enumerate();
-        let known = values(node).filter_map(move |(column, value)| Some((node, Some(column), Some(value?))));
+    let rows = report.nodes.iter().flat_map(|node| {
+        let values = node.values.iter().enumerate();
+        let known = values.filter_map(move |(column, value)| Some((node, Some(column), Some((*value)?))));
         [(node, None, None)].into_iter().chain(known)
-    };
-    let rows: Vec<_> = report.nodes.iter().flat_map(of_node).collect();
-    Columns::new().data(figure).of(&rows).keyed("figures").shown(Readers::PROGRAM)
+    });
+    Columns::new().data(figure).of(&rows.collect::<Vec<_>>()).keyed("figures").shown(Readers::PROGRAM)
 }
 
 /// What the nodes took for the same work, those that took most first; nothing where none is known.
@@ -449,14 +448,6 @@ fn energy(report: &FleetReport) -> Vec<Block> {
 
 /// Facts that differ between nodes, except those that nearly every node has to itself.
 fn differing(report: &FleetReport) -> Vec<Block> {
-    let values = |fact: &Differing| {
-        let mut values: Vec<String> =
-            fact.values.iter().take(4).map(|(value, nodes)| format!("{} ({nodes})", shortened(value, 40))).collect();
-        let more = fact.distinct.saturating_sub(values.len());
-        values.extend((more > 0).then(|| format!("{more} more")));
-        values.extend((fact.unknown > 0).then(|| format!("unknown ({})", fact.unknown)));
-        values.join(", ")
-    };
     let json = |fact: &Differing| {
         let value = |(value, nodes): &(String, usize)| json!({"value": value, "nodes": nodes});
         json!({
@@ -464,15 +455,24 @@ fn differing(report: &FleetReport) -> Vec<Block> {
             "values": fact.values.iter().map(value).collect::<Vec<Json>>(),
         })
     };
-    let few = |fact: &&Differing| 2 * fact.distinct <= report.nodes.len() + 1;
-    let items = report.differing.iter().filter(few).take(MOST).map(|fact| format!("{}: {}", fact.name, values(fact)));
+    let shared = report.differing.iter().filter(|fact| 2 * fact.distinct <= report.nodes.len() + 1);
     let list = List {
         title: "The nodes differ in".to_owned(),
         lead: "  ",
-        items: items.collect(),
+        items: shared.take(MOST).map(|fact| format!("{}: {}", fact.name, values(fact))).collect(),
         readers: Readers::PEOPLE,
         ..List::default()
     };
     let data = Block::Data("differing", report.differing.iter().map(json).collect());
     vec![data, Block::List(list)]
+}
+
+/// Returns the values that most nodes have, each with how many have it, and how many others there are.
+fn values(fact: &Differing) -> String {
+    let most = fact.values.iter().take(4);
+    let mut values: Vec<String> = most.map(|(value, nodes)| format!("{} ({nodes})", shortened(value, 40))).collect();
+    let more = fact.distinct.saturating_sub(values.len());
+    values.extend((more > 0).then(|| format!("{more} more")));
+    values.extend((fact.unknown > 0).then(|| format!("unknown ({})", fact.unknown)));
+    values.join(", ")
 }
