@@ -183,8 +183,10 @@ impl Gear {
         let half = self.width / 2.0;
         let (root, tip) = (self.outer - TOOTH / 2.0, self.outer + TOOTH / 2.0);
         // Quarters: up, along the tip, down, along the gap.
-        let angle = |quarter: f32| (number + quarter / 4.0) * TAU / f32::from(self.teeth);
-        let at = |radius: f32, quarter: f32| [radius * angle(quarter).cos(), radius * angle(quarter).sin()];
+        let at = |radius: f32, quarter: f32| {
+            let (sine, cosine) = ((number + quarter / 4.0) * TAU / f32::from(self.teeth)).sin_cos();
+            [radius * cosine, radius * sine]
+        };
         let outline = [at(root, 0.0), at(tip, 1.0), at(tip, 2.0), at(root, 3.0), at(root, 4.0)];
         let hole = [at(self.inner, 0.0), at(self.inner, 4.0)];
         let tooth = &outline[..4];
