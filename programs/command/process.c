@@ -4,12 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,8 +25,6 @@ enum {
     SHOWN = 120,    /* characters of a command, and of what it complained of */
     LIST = 4096,    /* bytes of a list of children, and of the end of stderr */
 };
-
-extern char **environ;
 
 static char children[48]; /* the file in which the kernel lists this program's children */
 static int complaints;    /* a file in memory: the stderr of commands */
@@ -124,20 +123,45 @@ void process_rewind(int input, int output)
     lseek(complaints, 0, SEEK_SET);
 }
 
-/* Starts a process that has these files and nothing else of this one. */
-static pid_t start(char **words, int input, int output)
+/* The file of a command, looked for as execvp(3) does; the name as it is where that is a path, or there is none. */
+static const char *found(const char *name)
 {
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int refused;
+    static char path[PATH_MAX];
+    const char *folder = getenv("PATH");
+    struct stat file;
+    size_t length;
 
-    lseek(complaints, 0, SEEK_SET);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
-    refused = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    if (strchr(name, '/'))
+        return name;
+    for (folder = folder ? folder : "/bin:/usr/bin";; folder += length + 1) {
+        length = strcspn(folder, ":");
+        snprintf(path, sizeof path, "%.*s%s%s", (int)length, folder, length ? "/" : "", name);
+        if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0)
+            return path;
+        if (!folder[length])
+            return name;
+    }
+}
+
+/*
+ * Starts a process that has these files and nothing else of this one. glibc's posix_spawn(3) makes a system call for every
+ * signal, which a command would pay for where each call costs something: until glibc 2.38.
+ */
+static pid_t start(const char *file, char **words, int input, int output)
+{
+    volatile int refused = 0;
+    const pid_t child = vfork();
+
+    if (child == 0) {
+        /* It runs in this program's memory until it executes the command. */
+        signal(SIGALRM, SIG_DFL);
+        process_redirect(input, output);
+        execv(file, words);
+        refused = errno;
+        _exit(1);
+    }
+    if (child < 0)
+        refused = errno;
     if (refused)
         kit_error("'%s' cannot be executed (%s): is it installed, and executable?", shown(words), strerror(refused));
     return child;
@@ -145,9 +169,13 @@ static pid_t start(char **words, int input, int output)
 
 struct execution process_execute(char **words, int input, int output)
 {
-    struct execution done = {.start = kit_now()};
-    const pid_t child = start(words, input, output);
+    const char *file = found(words[0]);
+    struct execution done = {0};
+    pid_t child;
 
+    lseek(complaints, 0, SEEK_SET);
+    done.start = kit_now();
+    child = start(file, words, input, output);
     while (wait4(child, &done.status, 0, &done.usage) < 0)
         if (errno != EINTR)
             kit_error("lost '%s' (%s)", shown(words), strerror(errno));
