@@ -143,7 +143,7 @@ fn matrix(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Re
     let usual = if arguments.rate.is_some() { OPENS } else { GROUP };
     let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), usual)?;
     let tests = match &arguments.rate {
-        Some(rates) => rates.expand(&tests, catalogue, "unixmark cost CONDITION opens --rate 10%..120%")?,
+        Some(rates) => rates.expand(&tests, "unixmark cost CONDITION opens --rate 10%..120%")?,
         None => tests,
     };
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{self, MatrixOptions, Rates, duration, is_command, rates, with_default};
+use crate::measuring::options::{self, MatrixOptions, Rates, duration, has_rate, is_command, rates, with_default};
 use crate::options::name;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Metric, NONE, Test};
@@ -54,7 +54,8 @@ pub(crate) struct Arguments {
     /// Leave out a task; repeatable
     #[arg(short = 'X', long = "without-task", value_name = "TASK", value_delimiter = ',')]
     without_tasks: Vec<String>,
-    /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%
+    /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%; for other tasks the share of
+    /// the time for which `-w burn` works
     #[arg(long, value_name = "PERCENT", value_parser = rates)]
     at: Option<Rates>,
     /// Say which processes and interrupts held late frames up, by tracing the scheduler (root)
@@ -224,10 +225,11 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Ma
     }
     let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
     let procedure = Procedure::new(Purpose::Latency, options.effort_in_blocks()?);
+    let tasks = tasks(arguments, catalogue)?;
     let matrix = Matrix {
-        tests: tasks(arguments, catalogue)?,
+        loads: loads(arguments, &tasks, catalogue)?,
+        tests: tasks,
         copies: options.copies(cpus, || vec![1])?,
-        loads: loads(arguments, catalogue)?,
         procedure: match arguments.time.or(arguments.desktop.then_some(DESKTOP)) {
             Some(time) => procedure.with_time(time),
             None => procedure,
@@ -281,8 +283,8 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     let left_out = catalogue.expand(&without)?;
     let mut tests = catalogue.expand(&names)?;
     tests.retain(|test| !left_out.iter().any(|out| out.id == test.id));
-    if let Some(rates) = &arguments.at {
-        tests = rates.expand(&tests, catalogue, "unixmark latency requests-open --at 25%,50%")?;
+    if let Some(rates) = arguments.at.as_ref().filter(|_| tests.iter().any(|test| has_rate(test))) {
+        tests = rates.expand(&tests, "unixmark latency requests-open --at 25%,50%")?;
     }
     if !arguments.words.is_empty() {
         tests.push(options::task(catalogue, &arguments.words)?);
@@ -293,7 +295,7 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     Ok(tests)
 }
 
-fn loads(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Option<Arc<Test>>>> {
+fn loads(arguments: &Arguments, tasks: &[Arc<Test>], catalogue: &Catalogue) -> Result<Vec<Option<Arc<Test>>>> {
     let fold = |word: &String| if is_command(word) { word.clone() } else { folded(word) };
     let mut names: Vec<String> = arguments.options.load.iter().map(fold).collect();
     if names.is_empty() {
@@ -308,7 +310,10 @@ fn loads(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Option<Arc<
     let id = |load: &Option<Arc<Test>>| load.as_ref().map(|test| test.id.clone());
     let mut loads = options::loads(catalogue, &names)?;
     loads.retain(|load| !left_out.iter().any(|out| id(out) == id(load)));
-    Ok(loads)
+    match &arguments.at {
+        Some(rates) if !tasks.iter().any(|task| has_rate(task)) => rates.expand_loads(loads),
+        _ => Ok(loads),
+    }
 }
 
 /// Interbench takes names in any case.

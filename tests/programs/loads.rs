@@ -178,6 +178,7 @@ fn wrong_arguments_are_named() {
     let _shared = testing::Machine::shared();
     for (id, word) in [
         ("burn", "count=4097"),
+        ("burn", "duty=101"),
         ("write", "sync=2"),
         ("write", "block=1"),
         ("read", "mode=sideways"),

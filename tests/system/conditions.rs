@@ -117,6 +117,7 @@ fn every_row_can_be_had_or_says_why_not() {
         let any = ["cc", "sysctl", "file", "arg"].contains(&switch.id.as_str());
         let name = match switch.id.as_str() {
             "cc" => "cc=no-such-compiler",
+            "apparmor" => "apparmor=unconfined",
             "quota" => "quota=50",
             "shield" => "shield=1",
             "sysctl" => "sysctl:no.such=1",
@@ -236,6 +237,25 @@ fn a_control_group_has_had_work_and_is_gone() {
         alone.leave();
         assert!(!groups.is_empty() && groups.iter().all(|group| !group.exists()), "{name}");
     }
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn a_weight_is_that_of_the_programs_without_their_load() {
+    if !testing::is_root() {
+        return;
+    }
+    let mut alone = Alone::begin();
+    let Some(mut entered) = alone.enter("weight=1000") else { return };
+    let [group] = &entered.staging.own_cgroups.clone()[..] else { panic!("{:?}", entered.staging) };
+    assert!(entered.staging.cgroups.is_empty());
+    let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
+    let (file, value) = evidence.notes[0].split_once(" = ").unwrap();
+    assert!(["cpu.weight = 1000", "cpu.shares = 10240"].contains(&&*evidence.notes[0]), "{evidence:?}");
+    fs::write(group.join(file), "100").unwrap();
+    assert!(prove(&mut entered, &Trial::default(), None).is_err(), "it is no longer {value}");
+    alone.leave();
+    assert!(!group.exists());
 }
 
 #[test]

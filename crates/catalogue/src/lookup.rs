@@ -145,7 +145,10 @@ impl Test {
     }
 
     /// Returns this test under the name `id`, with more arguments: `sync=1:size=64`.
-    fn with(&self, id: &str, words: &str) -> Result<Test> {
+    ///
+    /// # Errors
+    /// A word is not an argument.
+    pub fn with(&self, id: &str, words: &str) -> Result<Test> {
         let words: Vec<String> = words.split(':').map(str::to_owned).collect();
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
             bail!("'{word}' in '{id}' is not an argument; try {}:name=value", self.id);

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use super::{Context, Ledger, Proof, Refusal, Undo};
+use super::{Context, Ledger, Proof, Refusal, Staging, Undo};
 use catalogue::{CgroupLimit, Quota, Switch};
 use journal::Evidence;
 use machine::{
@@ -68,13 +69,17 @@ fn set(group: &Path, settings: &[(&str, String)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads what a level limits: processor time, or memory in MiB.
+/// Reads what a level limits: processor time, its share of it, or memory in MiB.
 fn level_limit(switch: &Switch, level: &str) -> Result<CgroupLimit, String> {
-    if switch.id != "cgroup-memory" {
-        return Quota::parse(level).map(CgroupLimit::Quota);
+    let number = || level.parse::<u32>().map_err(|_| format!("'{level}' is not a whole number"));
+    match &*switch.id {
+        "cgroup-memory" => Ok(CgroupLimit::Memory(u64::from(number()?) << 20)),
+        "weight" => match number()? {
+            weight @ 1..=10_000 => Ok(CgroupLimit::Weight(weight)),
+            _ => Err(format!("'{level}' is not a weight; try 1 to 10000 (the default is 100)")),
+        },
+        _ => Quota::parse(level).map(CgroupLimit::Quota),
     }
-    let mib: u64 = level.parse().map_err(|_| format!("'{level}' is not a whole number"))?;
-    Ok(CgroupLimit::Memory(mib << 20))
 }
 
 /// Returns what a level limits, if there is a group in which one could be made; or a sentence saying why not.
@@ -99,11 +104,67 @@ pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Resu
     }
 }
 
-/// Makes the group, for the programs to join.
+/// Makes the group, for the programs to join; their load joins it too, but for a weight, which is against the load.
 pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let v2 = levels(context.machine, controller(limit)).0;
-    let group = self::limit(context.machine, limit, &switch.id, &mut context.staging.cgroups, context.ledger)?;
-    Ok(Box::new(move |_, evidence| Ok(prove(&group, limit, v2, evidence)?)))
+    let is_weight = matches!(limit, CgroupLimit::Weight(_));
+    let Staging { cgroups, own_cgroups, .. } = &mut context.staging;
+    let (groups, others) = if is_weight { (own_cgroups, cgroups) } else { (cgroups, own_cgroups) };
+    if v2 && !others.is_empty() {
+        let why = "under cgroup version 2 a program cannot be in a cgroup with its load and in one without";
+        return Err(Refusal::Unavailable(why.to_owned()));
+    }
+    let group = self::limit(context.machine, limit, &switch.id, groups, context.ledger)?;
+    let pressure = Pressure::begin(&group, context.machine);
+    Ok(Box::new(move |_, evidence| {
+        pressure.iter().for_each(|pressure| pressure.note(evidence));
+        Ok(match is_weight {
+            true => prove_settings(&group, &settings(limit, v2), evidence),
+            false => prove(&group, limit, v2, evidence),
+        }?)
+    }))
+}
+
+/// The time in which a process of a group waited for a processor, or, where the kernel counts no groups, any of the machine
+/// (Documentation/accounting/psi.rst).
+struct Pressure {
+    file: PathBuf,
+    begun: Instant,
+    waited_us: f64,
+}
+
+impl Pressure {
+    fn begin(group: &Path, machine: &Machine) -> Option<Pressure> {
+        let files = [group.join("cpu.pressure"), machine.path("/proc/pressure/cpu")];
+        let known = |file: PathBuf| Some(Pressure { waited_us: waited_us(&file)?, file, begun: Instant::now() });
+        files.into_iter().find_map(known)
+    }
+
+    /// Adds the share of the time since.
+    fn note(&self, evidence: &mut Evidence) {
+        let elapsed = self.begun.elapsed().as_micros() as f64;
+        if let Some(now) = waited_us(&self.file) {
+            let percent = (1000.0 * (now - self.waited_us) / elapsed).round() / 10.0;
+            evidence.figures.insert("CPU pressure".to_owned(), (percent, "%".to_owned()));
+        }
+    }
+}
+
+fn waited_us(file: &Path) -> Option<f64> {
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().find(|line| line.starts_with("some "))?.rsplit_once("total=")?.1.trim().parse().ok()
+}
+
+/// Proves that a group still has its settings. That a program is in it is proved by itself: one that cannot join ends.
+fn prove_settings(group: &Path, settings: &[(&str, String)], evidence: &mut Evidence) -> Result<(), String> {
+    for (file, value) in settings {
+        let found = fs::read_to_string(group.join(file)).unwrap_or_default();
+        if found.trim() != value {
+            return Err(format!("{} has {file} {} and not {value}", group.display(), found.trim()));
+        }
+        evidence.notes.push(format!("{file} = {value}"));
+    }
+    Ok(())
 }
 
 /// The periods that the kernel may count of a group without processes: its timer runs from the setting of the quota until

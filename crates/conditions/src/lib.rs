@@ -149,8 +149,10 @@ pub struct Staging {
     pub prefix: Vec<String>,
     /// The directory where the programs work, in place of the trial's.
     pub folder: Option<PathBuf>,
-    /// Control groups that the programs join; the ledger removes them.
+    /// Control groups that the programs and their load join; the ledger removes them.
     pub cgroups: Vec<PathBuf>,
+    /// The same of groups that the load does not join.
+    pub own_cgroups: Vec<PathBuf>,
     /// A test that runs beside the programs as loads do and counts what it sees, with further arguments.
     pub companion: Option<(String, Vec<String>)>,
     /// The build of the programs: `cc=NAME` or `build=NAME`.

@@ -236,7 +236,7 @@ impl<'a> Rig<'a> {
         let environment = self.environment(&cell.test);
         let mut own = cell.args.clone();
         own.extend(staging.args.iter().cloned());
-        own.extend(joined(&staging.cgroups));
+        own.extend(joined(&[&staging.cgroups[..], &staging.own_cgroups].concat()));
         if cell.test.copies == Copies::Threads {
             own.push(format!("threads={}", cell.copies));
         }

@@ -24,7 +24,7 @@ pub(crate) use commands::{Commands, counted, is_command, task};
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
 pub(crate) use parameters::{Parameters, joined};
-pub(crate) use rates::{Rates, rates};
+pub(crate) use rates::{Rates, has_rate, rates};
 pub(crate) use values::{Copies, bytes, caption, copies, duration};
 
 /// The options of every measuring command.

@@ -36,14 +36,14 @@ impl Supervisor<'_> {
     }
 
     fn command(&self, staging: &Staging, words: &[OsString]) -> Result<ExitStatus, Refusal> {
-        let Staging { args, prefix, folder, companion, build, cgroups } = staging;
+        let Staging { args, prefix, folder, companion, build, cgroups, own_cgroups } = staging;
         let is_general =
             args.is_empty() && prefix.is_empty() && folder.is_none() && companion.is_none() && build.is_none();
         if !is_general {
             let why = "a part of it is switched for programs that are measured alone; use `unixmark cost` for that";
             return Err(Refusal::Unavailable(why.to_owned()));
         }
-        let groups = cgroups.iter().map(|group| group.clone().into_os_string());
+        let groups = cgroups.iter().chain(own_cgroups).map(|group| group.clone().into_os_string());
         let arguments = groups.chain([OsString::from("--")]).chain(words.iter().cloned());
         let child = Command::new("/bin/sh").args(["-c", STARTER, "sh"]).args(arguments).spawn();
         let mut child = child.map_err(|why| format!("the command cannot be started ({why})"))?;
