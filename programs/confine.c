@@ -321,8 +321,9 @@ static void confine_by_linux(void)
     tell_inside(kit_arg("outside", ""));
     if (kit_arg_number("namespaces", 0, 0, 1))
         enter_namespaces();
-    restrict_files(kit_arg_number("landlock", rules > 0, 1, MOST_LAYERS), rules);
+    /* Landlock keeps processes from changing their profile. */
     change_profile(kit_arg("apparmor", ""));
+    restrict_files(kit_arg_number("landlock", rules > 0, 1, MOST_LAYERS), rules);
     filter(kit_arg("seccomp", ""));
 }
 

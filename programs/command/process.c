@@ -123,7 +123,7 @@ void process_rewind(int input, int output)
     lseek(complaints, 0, SEEK_SET);
 }
 
-/* The file of a command, looked for as execvp(3) does; the name as it is where that is a path, or there is none. */
+/* The file of a command, looked for as execvp(3) does; NULL without one. */
 static const char *found(const char *name)
 {
     static char path[PATH_MAX];
@@ -139,7 +139,7 @@ static const char *found(const char *name)
         if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0)
             return path;
         if (!folder[length])
-            return name;
+            return NULL;
     }
 }
 
@@ -149,8 +149,8 @@ static const char *found(const char *name)
  */
 static pid_t start(const char *file, char **words, int input, int output)
 {
-    volatile int refused = 0;
-    const pid_t child = vfork();
+    volatile int refused = file ? 0 : ENOENT;
+    const pid_t child = file ? vfork() : -1;
 
     if (child == 0) {
         /* It runs in this program's memory until it executes the command. */
@@ -160,7 +160,7 @@ static pid_t start(const char *file, char **words, int input, int output)
         refused = errno;
         _exit(1);
     }
-    if (child < 0)
+    if (child < 0 && file)
         refused = errno;
     if (refused)
         kit_error("'%s' cannot be executed (%s): is it installed, and executable?", shown(words), strerror(refused));

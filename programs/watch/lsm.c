@@ -139,14 +139,17 @@ static void make_counting(struct bpf_insn *program)
 /* The kernel detaches the program when this process ends. */
 static void attach(uint32_t hook, const struct bpf_insn *program, unsigned length)
 {
-    union bpf_attr load = {.prog_type = BPF_PROG_TYPE_LSM,
-                           .insns = (uintptr_t)program,
-                           .insn_cnt = length,
-                           .license = (uintptr_t) "GPL",
-                           .expected_attach_type = BPF_LSM_MAC,
-                           .attach_btf_id = hook};
-    union bpf_attr open = {.raw_tracepoint = {.prog_fd = (uint32_t)bpf(BPF_PROG_LOAD, &load)}};
+    union bpf_attr load, open;
 
+    memset(&load, 0, sizeof load);
+    load.prog_type = BPF_PROG_TYPE_LSM;
+    load.insns = (uintptr_t)program;
+    load.insn_cnt = length;
+    load.license = (uintptr_t) "GPL";
+    load.expected_attach_type = BPF_LSM_MAC;
+    load.attach_btf_id = hook;
+    memset(&open, 0, sizeof open);
+    open.raw_tracepoint.prog_fd = (uint32_t)bpf(BPF_PROG_LOAD, &load);
     if ((int)open.raw_tracepoint.prog_fd < 0)
         kit_skip("the kernel takes no BPF program for a security hook (%s): it needs root, and CONFIG_BPF_LSM", strerror(errno));
     if (bpf(BPF_RAW_TRACEPOINT_OPEN, &open) < 0)
@@ -173,9 +176,14 @@ static void attach_all(long programs)
 
 static void make_map(void)
 {
-    union bpf_attr create = {.map_type = BPF_MAP_TYPE_PERCPU_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1};
     const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    union bpf_attr create;
 
+    memset(&create, 0, sizeof create);
+    create.map_type = BPF_MAP_TYPE_PERCPU_ARRAY;
+    create.key_size = 4;
+    create.value_size = 8;
+    create.max_entries = 1;
     /* Before Linux 5.11 maps count as locked memory. */
     setrlimit(RLIMIT_MEMLOCK, &all);
     map = bpf(BPF_MAP_CREATE, &create);
@@ -187,9 +195,13 @@ static uint64_t passages(void)
 {
     static uint64_t counts[CPUS];
     const uint32_t key = 0;
-    union bpf_attr look = {.map_fd = (uint32_t)map, .key = (uintptr_t)&key, .value = (uintptr_t)counts};
+    union bpf_attr look;
     uint64_t sum = 0;
 
+    memset(&look, 0, sizeof look);
+    look.map_fd = (uint32_t)map;
+    look.key = (uintptr_t)&key;
+    look.value = (uintptr_t)counts;
     if (bpf(BPF_MAP_LOOKUP_ELEM, &look) != 0)
         kit_error("a BPF map cannot be read (%s)", strerror(errno));
     for (int i = 0; i < CPUS; i++)

@@ -126,9 +126,10 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
 /// # Errors
 /// It is not what boots can be compared by.
 pub(super) fn boot(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
-    if arguments.against.is_some() || arguments.rate.is_some() || arguments.fail_on.is_some() {
+    let exports = !arguments.commands.exports().is_empty();
+    if exports || arguments.against.is_some() || arguments.rate.is_some() || arguments.fail_on.is_some() {
         bail!(
-            "--against, --rate and --fail-on do not go with boot:; the first of its list is what others are compared with"
+            "exports, --against, --rate and --fail-on do not go with boot:; the first of its list is what others are compared with"
         );
     }
     let options = &arguments.options;

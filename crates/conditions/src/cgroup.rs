@@ -115,7 +115,8 @@ pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'
         return Err(Refusal::Unavailable(why.to_owned()));
     }
     let group = self::limit(context.machine, limit, &switch.id, groups, context.ledger)?;
-    let pressure = Pressure::begin(&group, context.machine);
+    let is_of_time = !matches!(limit, CgroupLimit::Memory(_));
+    let pressure = is_of_time.then(|| Pressure::begin(&group, context.machine)).flatten();
     Ok(Box::new(move |_, evidence| {
         pressure.iter().for_each(|pressure| pressure.note(evidence));
         Ok(match is_weight {
@@ -129,15 +130,19 @@ pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'
 /// (Documentation/accounting/psi.rst).
 struct Pressure {
     file: PathBuf,
+    name: &'static str,
     begun: Instant,
     waited_us: f64,
 }
 
 impl Pressure {
     fn begin(group: &Path, machine: &Machine) -> Option<Pressure> {
-        let files = [group.join("cpu.pressure"), machine.path("/proc/pressure/cpu")];
-        let known = |file: PathBuf| Some(Pressure { waited_us: waited_us(&file)?, file, begun: Instant::now() });
-        files.into_iter().find_map(known)
+        let files = [
+            (group.join("cpu.pressure"), "CPU pressure"),
+            (machine.path("/proc/pressure/cpu"), "CPU pressure of the machine"),
+        ];
+        let mut known = files.into_iter().filter_map(|(file, name)| Some((waited_us(&file)?, file, name)));
+        known.next().map(|(waited_us, file, name)| Pressure { file, name, begun: Instant::now(), waited_us })
     }
 
     /// Adds the share of the time since.
@@ -145,7 +150,7 @@ impl Pressure {
         let elapsed = self.begun.elapsed().as_micros() as f64;
         if let Some(now) = waited_us(&self.file) {
             let percent = (1000.0 * (now - self.waited_us) / elapsed).round() / 10.0;
-            evidence.figures.insert("CPU pressure".to_owned(), (percent, "%".to_owned()));
+            evidence.figures.insert(self.name.to_owned(), (percent, "%".to_owned()));
         }
     }
 }

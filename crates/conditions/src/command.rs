@@ -68,7 +68,9 @@ struct Agent {
 
 impl Agent {
     fn begin(name: &str, machine: &Machine) -> Agent {
-        let mut agent = Agent { name: name.to_owned(), machine: machine.clone(), begun: Instant::now(), time: 0 };
+        // The kernel keeps as much of a name.
+        let name = name.chars().take(15).collect();
+        let mut agent = Agent { name, machine: machine.clone(), begun: Instant::now(), time: 0 };
         agent.time = agent.processes().map(|pid| samples::processor_time(machine, pid)).sum();
         agent
     }

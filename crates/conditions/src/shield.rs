@@ -52,7 +52,13 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String
 pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let name = format!("unixmark-{}-shield", std::process::id());
     let Shield { version_2, top, cpus, others } = shield;
+    if version_2 && !context.staging.own_cgroups.is_empty() {
+        let why =
+            "under cgroup version 2 a program cannot be in a cpuset and in another cgroup; try one after the other";
+        return Err(Refusal::Unavailable(why.to_owned()));
+    }
     let interrupts = move_interrupts(&cpus, &others, context)?;
+    let shielded = cpu_list(&cpus);
     let mut make = |name: String, settings: [(&str, String); 2]| -> Result<PathBuf, Refusal> {
         let group = top.join(name);
         context.ledger.record(&Undo::RemoveGroup { path: group.clone() })?;
@@ -70,7 +76,10 @@ pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, 
     };
     check(&group, version_2)?;
     context.staging.cgroups.push(group.clone());
-    Ok(Box::new(move |_, evidence| Ok(prove(&group, version_2, (moved, interrupts), evidence)?)))
+    Ok(Box::new(move |_, evidence| {
+        let away = interrupts.iter().filter(|interrupt| !reaches(interrupt, &shielded)).count();
+        Ok(prove(&group, version_2, (moved, away), evidence)?)
+    }))
 }
 
 fn prove(
@@ -82,7 +91,7 @@ fn prove(
     let figures = [
         ("shielded", "CPUs", Some(check(group, version_2)?)),
         ("moved", "processes", processes),
-        ("interrupts moved", "interrupts", Some(interrupts)),
+        ("interrupts away", "interrupts", Some(interrupts)),
     ];
     let known =
         figures.into_iter().filter_map(|(name, unit, value)| Some((name.to_owned(), (value? as f64, unit.to_owned()))));
@@ -100,21 +109,30 @@ fn check(group: &Path, version_2: bool) -> Result<usize, String> {
     Ok(cpus)
 }
 
-/// Has interrupts leave processors for others; returns how many did. The kernel places some itself.
-fn move_interrupts(cpus: &str, others: &str, context: &mut Context<'_>) -> Result<usize, Refusal> {
-    let shielded = cpu_list(cpus);
-    let mut moved = 0;
+/// Has interrupts leave processors for others; returns the files of those that did. The kernel places some itself.
+fn move_interrupts(cpus: &str, others: &str, context: &mut Context<'_>) -> Result<Vec<PathBuf>, Refusal> {
+    let (shielded, limit) = (cpu_list(cpus), context.settings.patience.as_secs());
+    let mut moved = Vec::new();
     for number in context.machine.list("/proc/irq") {
         let path = context.machine.path(format!("/proc/irq/{number}/smp_affinity_list"));
         let Ok(before) = fs::read_to_string(&path) else { continue };
         // What cannot be written now could not be put back.
-        if !cpu_list(&before).iter().any(|cpu| shielded.contains(cpu)) || fs::write(&path, &before).is_err() {
+        if !reaches(&path, &shielded) || fs::write(&path, &before).is_err() {
             continue;
         }
-        context.ledger.record(&Undo::Write { path: path.clone(), text: before.trim().to_owned() })?;
-        moved += usize::from(fs::write(&path, others).is_ok());
+        // A device may take its interrupt with it; then there is nothing to put back.
+        let command = format!("echo {} >{} || :", before.trim(), path.display());
+        context.ledger.record(&Undo::Shell { name: "shield".to_owned(), command, limit })?;
+        if fs::write(&path, others).is_ok() {
+            moved.push(path);
+        }
     }
     Ok(moved)
+}
+
+/// Returns true if an interrupt can reach one of these processors.
+fn reaches(interrupt: &Path, cpus: &[usize]) -> bool {
+    fs::read_to_string(interrupt).is_ok_and(|list| cpu_list(&list).iter().any(|cpu| cpus.contains(cpu)))
 }
 
 /// Moves the processes of a group to another; those that the kernel does not let go stay. Returns how many went.

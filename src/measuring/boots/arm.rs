@@ -8,6 +8,9 @@ use machine::Machine;
 /// The key of an arm that boots another kernel.
 const KERNEL: &str = "kernel";
 
+/// A comma that is part of a word.
+const ESCAPED: &str = "\\,";
+
 /// The arm without a change.
 const USUAL: &str = "none";
 
@@ -55,7 +58,7 @@ impl Arm {
         let mut arm = Arm { name: name.to_owned(), ..Arm::usual() };
         for word in name.split('+').filter(|word| *word != USUAL) {
             // Boot loaders, shells and the kernel each give other characters a meaning.
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:/@=".contains(c);
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/@=~".contains(c);
             if word.is_empty() || !word.chars().all(is_plain) {
                 bail!("'{word}' cannot stand on the kernel's command line; try mitigations=off");
             }
@@ -95,17 +98,19 @@ impl Arm {
 }
 
 /// Returns the arms that a list names: words with commas between them; `off` in `mitigations=auto,off` has the key of the word
-/// before it. The first is what the others are compared with; a single one is compared with the usual system.
+/// before it, and `\,` is a comma
+/// of a word. The first is what the others are compared with; a single one is compared with the usual system.
 ///
 /// # Errors
 /// One cannot stand on the kernel's command line, or stands there twice.
 pub(super) fn arms(list: &str) -> Result<Vec<Arm>> {
     let mut arms: Vec<Arm> = Vec::new();
     let mut last = None;
-    for name in list.split(',') {
+    let list = list.replace(ESCAPED, "\n");
+    for name in list.split(',').map(|name| name.replace('\n', ",")) {
         let name = match last {
             Some(key) if !name.contains('=') && !name.is_empty() && name != USUAL => format!("{key}={name}"),
-            _ => name.to_owned(),
+            _ => name,
         };
         last = name.rsplit('+').next().and_then(|word| word.split_once('=')).map(|(key, _)| key.to_owned());
         arms.push(Arm::new(&name)?);
@@ -138,6 +143,7 @@ mod tests {
         assert_eq!(names("mitigations=off"), ["none", "mitigations=off"]);
         assert_eq!(names("mitigations=off,auto"), ["mitigations=off", "mitigations=auto"]);
         assert_eq!(names("none,nosmt,quiet"), ["none", "nosmt", "quiet"]);
+        assert_eq!(names("mitigations=auto\\,nosmt,off"), ["mitigations=auto,nosmt", "mitigations=off"]);
         assert_eq!(names("audit=0+spectre_v2=off,on"), ["audit=0+spectre_v2=off", "spectre_v2=on"]);
         let kernels = arms("kernel=6.1.0-rt+quiet,6.1.0").unwrap();
         assert_eq!(

@@ -48,6 +48,9 @@ struct Boot {
     slot: Option<usize>,
     /// The kernel's name for the boot in which it was asked for.
     from: String,
+    /// The kernel's name for the boot in which measuring began.
+    #[serde(default)]
+    measured_in: Option<String>,
     /// `None` until the machine is up again and has been measured.
     outcome: Option<Outcome>,
 }
@@ -134,7 +137,15 @@ impl Experiment {
     /// latter case the machine has been up since.
     pub(super) fn pending(&self, now: &str) -> Option<Pending> {
         let last = self.boots.last().filter(|boot| boot.outcome.is_none())?;
-        Some(Pending { arm: last.slot.map(|slot| self.order[slot]), is_up: last.from != now })
+        let is_broken = last.measured_in.as_ref().is_some_and(|boot| boot != now);
+        Some(Pending { arm: last.slot.map(|slot| self.order[slot]), is_up: last.from != now, is_broken })
+    }
+
+    /// Writes down that the pending boot is measured in the boot `now`.
+    pub(super) fn begin(&mut self, now: &str) {
+        if let Some(boot) = self.boots.last_mut() {
+            boot.measured_in = Some(now.to_owned());
+        }
     }
 
     /// Writes down what the pending reboot came to.
@@ -151,18 +162,15 @@ impl Experiment {
             return Next::Report;
         }
         let is_open = |slot: &usize| self.run(*slot).is_none() && self.tries(*slot) < TRIES;
+        // What fails for every arm fails in every round.
+        let first = 0..self.arms.len();
+        if first.clone().all(|slot| !is_open(&slot)) && !first.clone().any(|slot| self.run(slot).is_some()) {
+            return Next::Back;
+        }
         match (0..self.order.len()).find(is_open) {
             Some(slot) if self.boots.len() + 1 < self.most => Next::Slot(slot),
             _ => Next::Back,
         }
-    }
-
-    /// Allows no further reboot.
-    pub(super) fn stop(&mut self) {
-        if self.boots.last().is_some_and(|boot| boot.outcome.is_none()) {
-            self.judge(Outcome::Failed("the experiment was stopped".to_owned()));
-        }
-        self.most = self.boots.len();
     }
 
     /// Returns how many reboots are left at most; `None` if it has ended.
@@ -174,7 +182,7 @@ impl Experiment {
 
     /// Adds a reboot that is asked for in the boot `from`; returns its number, from 1.
     pub(super) fn add(&mut self, slot: Option<usize>, from: String) -> usize {
-        self.boots.push(Boot { slot, from, outcome: None });
+        self.boots.push(Boot { slot, from, measured_in: None, outcome: None });
         self.boots.len()
     }
 
@@ -229,6 +237,8 @@ pub(super) struct Pending {
     pub(super) arm: Option<usize>,
     /// Whether the machine has been rebooted since.
     pub(super) is_up: bool,
+    /// Whether it was rebooted once more while it was measured.
+    pub(super) is_broken: bool,
 }
 
 #[cfg(test)]
@@ -264,8 +274,11 @@ mod tests {
                     Next::Report => break,
                 };
                 assert_eq!(experiment.add(slot, "before".to_owned()), number + 1);
-                assert_eq!(experiment.pending("before").map(|pending| pending.is_up), Some(false));
-                assert_eq!(experiment.pending("after").map(|pending| pending.is_up), Some(true));
+                let pending = |now: &str| experiment.pending(now).map(|pending| (pending.is_up, pending.is_broken));
+                assert_eq!([pending("before"), pending("after")], [Some((false, false)), Some((true, false))]);
+                experiment.begin("after");
+                let pending = |now: &str| experiment.pending(now).map(|pending| (pending.is_up, pending.is_broken));
+                assert_eq!([pending("after"), pending("later")], [Some((true, false)), Some((true, true))]);
                 experiment.judge(match random.random() {
                     true => Outcome::Run(format!("{number}")),
                     false => Outcome::Failed("it came up wrong".to_owned()),
@@ -304,8 +317,6 @@ mod tests {
         experiment.save(folder.path()).unwrap();
         assert_eq!(Experiment::load(folder.path()).unwrap(), experiment);
         assert_eq!(experiment.left(), Some(4));
-        experiment.stop();
-        assert_eq!((experiment.left(), experiment.next(), experiment.pending("after")), (None, Next::Report, None));
         experiment.order[0] = 7;
         experiment.save(folder.path()).unwrap();
         assert!(Experiment::load(folder.path()).unwrap_err().to_string().ends_with("that it lacks"));

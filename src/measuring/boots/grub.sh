@@ -3,15 +3,30 @@
 # that boots the kernel $UNIXMARK_KERNEL, with $UNIXMARK_WORDS. The way back is the usual entry.
 set -eu
 folder=${GRUB_FOLDER:-/boot/grub}
-own=$folder/custom.cfg
+own=$(readlink -f "$folder/custom.cfg")
 begin='# begin unixmark' end='# end unixmark'
 
-# custom.cfg without this script's part; the user's stays.
+# Puts what it reads in the place of custom.cfg, at once; with nothing to read there is no such file.
+replace() {
+	new=$(mktemp "$own.XXXXXX")
+	[ ! -e "$own" ] || cp -p "$own" "$new"
+	cat >"$new"
+	if [ -s "$new" ]; then
+		sync "$new"
+		mv -f "$new" "$own"
+	else
+		rm -f "$new" "$own"
+	fi
+}
+
+# The user's part of custom.cfg.
+users() {
+	[ ! -e "$own" ] || sed "/^$begin\$/,/^$end\$/d" "$own"
+}
+
 leave() {
-	grub-editenv "$folder/grubenv" unset next_entry
-	[ -e "$own" ] || return 0
-	sed "/^$begin\$/,/^$end\$/d" "$own" >"$own.new"
-	if [ -s "$own.new" ]; then mv "$own.new" "$own"; else rm "$own.new" "$own"; fi
+	! grub-editenv "$folder/grubenv" list | grep -qx next_entry=unixmark || grub-editenv "$folder/grubenv" unset next_entry
+	if [ -e "$own" ] && grep -qx "$begin" "$own"; then users | replace; fi
 }
 
 # A copy of the first entry that boots the kernel.
@@ -19,7 +34,7 @@ entry() {
 	awk -v kernel="$UNIXMARK_KERNEL" -v words="$UNIXMARK_WORDS" '
 		/^[ \t]*menuentry / && !inside { inside = 1; lines = ""; found = recovery = 0 }
 		!inside { next }
-		/^[ \t]*menuentry / { $0 = "menuentry \"unixmark\" --id unixmark {" }
+		/^[ \t]*menuentry / { $0 = "menuentry \"unixmark\" --id unixmark" (/ --unrestricted/ ? " --unrestricted" : "") " {" }
 		/^[ \t]*linux(16|efi)?[ \t]/ {
 			if (index($2 " ", "vmlinuz-" kernel " ")) found = 1
 			if (/ (single|recovery)( |$)/) recovery = 1
@@ -31,16 +46,23 @@ entry() {
 	' "$folder/grub.cfg"
 }
 
+# Where GRUB cannot write its environment, it would choose the entry at every boot.
+forgets() {
+	command -v grub-probe >/dev/null || return 0
+	[ -z "$(grub-probe --target=abstraction "$folder")" ] || return 1
+	case $(grub-probe --target=fs "$folder") in ext2 | xfs | fat) ;; *) return 1 ;; esac
+}
+
 case $1 in
 find)
-	command -v grub-editenv >/dev/null && grep -q next_entry "$folder/grub.cfg" &&
-		grep -q custom.cfg "$folder/grub.cfg" && grep -q '^[[:space:]]*menuentry ' "$folder/grub.cfg"
+	command -v grub-editenv >/dev/null && grep -q next_entry "$folder/grub.cfg" && grep -q custom.cfg "$folder/grub.cfg" &&
+		grep -q '^[[:space:]]*menuentry ' "$folder/grub.cfg" && forgets
 	;;
 boot)
 	leave
 	copy=$(entry)
 	[ -n "$copy" ] || { echo "GRUB's menu has no entry for the kernel $UNIXMARK_KERNEL" >&2; exit 1; }
-	printf '%s\n' "$begin" "$copy" "$end" >>"$own"
+	{ users | awk 1; printf '%s\n' "$begin" "$copy" "$end"; } | replace
 	# As grub-reboot(8) does.
 	grub-editenv "$folder/grubenv" set next_entry=unixmark
 	sync

@@ -28,6 +28,9 @@ use measure::Measured;
 use arm::{Arm, System, arms};
 use experiment::{Experiment, Next, Outcome, Pending};
 
+/// The file in an experiment's folder that allows no further reboot.
+const STOP: &str = "stopped";
+
 /// A difference smaller than this, in per cent, is none.
 const THRESHOLD: f64 = 1.0;
 
@@ -56,19 +59,27 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let why = || format!("there is no experiment {}; name its folder", named.display());
     let folder = folder.with_context(why).map_err(usage)?;
     files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
-    let mut experiment = Experiment::load(&folder).map_err(usage)?;
     if arguments.go_on {
-        return go_on(experiment, &folder, format);
+        return go_on(&folder, format);
     }
+    let experiment = match Experiment::load(&folder).map_err(usage) {
+        // Its unit and entry may be there without it.
+        Err(error) if arguments.stop => {
+            way::leave_any()?;
+            return Err(error);
+        }
+        experiment => experiment?,
+    };
     if arguments.stop {
+        // Whatever goes on with it now reads this before it reboots.
+        files::write_whole(&folder.join(STOP), b"")
+            .with_context(|| format!("{} cannot be written", folder.display()))?;
         way::leave(&experiment.way)?;
-        experiment.stop();
-        experiment.save(&folder)?;
         say(&format!(
             "unixmark: stopped; the machine stays as it is booted now, and {} keeps the runs",
             folder.display()
         ));
-    } else if let Some(left) = experiment.left() {
+    } else if let Some(left) = experiment.left().filter(|_| !folder.join(STOP).exists()) {
         say(&format!("unixmark: this goes on: at most {} left", words::count(left, "boot")));
     }
     report(&experiment, &folder, format)
@@ -111,12 +122,20 @@ pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
     files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
     experiment.save(&folder)?;
     let name = folder.display();
-    if way::install(&folder)? {
+    let is_installed = way::install(&folder, &experiment.directory);
+    if is_installed.is_err() {
+        let _ = way::leave(&experiment.way);
+    }
+    if is_installed? {
         say(&format!("unixmark: systemd goes on at each boot; `unixmark boots {name} --stop` ends that"));
     } else {
         say(&format!("unixmark: systemd is not here: have `unixmark boots {name} --go-on` run at each boot"));
     }
-    go_on(experiment, &folder, Format::Text)
+    let going = go_on(&folder, Format::Text);
+    if going.is_err() {
+        let _ = way::leave(&experiment.way);
+    }
+    going
 }
 
 /// Returns the words of this command line.
@@ -126,15 +145,28 @@ fn command_line() -> Result<Vec<String>> {
 }
 
 /// Judges the boot that was asked for, if one was, and does what is next.
-fn go_on(mut experiment: Experiment, folder: &Path, format: Format) -> Result<Status> {
+fn go_on(folder: &Path, format: Format) -> Result<Status> {
     let Some(_alone) = Lock::try_take(&folder.join("lock")).context("the experiment cannot be locked")? else {
         bail!("another unixmark goes on with this experiment");
     };
+    let mut experiment = Experiment::load(folder).map_err(usage)?;
     let machine = Machine::here();
     let now = machine.boot();
+    if now.is_empty() {
+        bail!("the kernel does not name this boot (/proc/sys/kernel/random/boot_id): reboots could not be counted");
+    }
     let pending = experiment.pending(&now);
-    if let Some(Pending { arm, is_up: true }) = pending {
-        match outcome(&experiment, arm, folder, &machine) {
+    if let Some(Pending { arm, is_up: true, is_broken }) = pending {
+        // A reset before the next reboot is to boot as usual.
+        way::forget(&experiment.way)?;
+        let outcome = if is_broken {
+            Ok(Outcome::Failed("the machine was restarted while it was measured".to_owned()))
+        } else {
+            experiment.begin(&now);
+            experiment.save(folder)?;
+            outcome(&experiment, arm, folder, &machine)
+        };
+        match outcome {
             Ok(outcome) => experiment.judge(outcome),
             Err(signal) => {
                 say("unixmark: interrupted; the same command measures this boot again, --stop ends the experiment");
@@ -143,13 +175,16 @@ fn go_on(mut experiment: Experiment, folder: &Path, format: Format) -> Result<St
         }
         experiment.save(folder)?;
     }
+    if folder.join(STOP).exists() {
+        return end(&experiment, folder, format);
+    }
     // It was asked for, but the machine never went down.
-    if let Some(Pending { arm, is_up: false }) = pending {
+    if let Some(Pending { arm, is_up: false, .. }) = pending {
         return way::reboot(&experiment, arm.map(|arm| &experiment.arms[arm])).map(|()| Status::Fine);
     }
     loop {
         let slot = match experiment.next() {
-            Next::Report => break,
+            Next::Report => return end(&experiment, folder, format),
             Next::Slot(slot) => Some(slot),
             Next::Back => None,
         };
@@ -164,10 +199,15 @@ fn go_on(mut experiment: Experiment, folder: &Path, format: Format) -> Result<St
             Ok(()) => return Ok(Status::Fine),
             Err(error) => experiment.judge(Outcome::Failed(format!("{error:#}"))),
         }
+        experiment.save(folder)?;
     }
-    experiment.save(folder)?;
+}
+
+/// Shows what was found, and removes what the experiment has added to the system.
+fn end(experiment: &Experiment, folder: &Path, format: Format) -> Result<Status> {
+    let shown = report(experiment, folder, format);
     way::leave(&experiment.way)?;
-    report(&experiment, folder, format)
+    shown
 }
 
 /// Returns what a boot came to, once it is measured.

@@ -21,9 +21,12 @@ find) bootctl is-installed >/dev/null 2>&1 && folder >/dev/null ;;
 boot)
 	leave
 	entries=$(folder)
-	entry=$(grep -lE "^(linux.*[-/]|version[[:space:]]+)$UNIXMARK_KERNEL(/|[[:space:]]|\$)" "$entries"/*.conf | head -n 1)
+	entry=$(awk -v kernel="$UNIXMARK_KERNEL" '
+		$1 == "version" && $2 == kernel { print FILENAME; exit }
+		$1 == "linux" && (index($2 "/", "/" kernel "/") || index($2 " ", "-" kernel " ")) { print FILENAME; exit }
+	' "$entries"/*.conf)
 	[ -n "$entry" ] || { echo "systemd-boot has no entry for the kernel $UNIXMARK_KERNEL in $entries" >&2; exit 1; }
-	sed "s|^options .*|& $UNIXMARK_WORDS|; s|^title .*|title unixmark|" "$entry" >"$entries/unixmark.conf"
+	sed "s|^options[[:space:]].*|& $UNIXMARK_WORDS|; s|^title[[:space:]].*|title unixmark|" "$entry" >"$entries/unixmark.conf"
 	bootctl set-oneshot unixmark.conf
 	sync
 	reboot

@@ -22,8 +22,8 @@ const WAYS: [(&str, &str); 3] = [
 const BEGIN: &str = r#"trap '' TERM
 export UNIXMARK_ACTION="$1" UNIXMARK_WORDS="$2" UNIXMARK_KERNEL="$3" UNIXMARK_COMMAND_LINE="$4""#;
 
-/// The time that a way has to bring the machine down.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time that a way has to ask for a reboot.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What goes on with an experiment at each boot, where systemd is.
 const UNIT: &str = "/etc/systemd/system/unixmark-boots.service";
@@ -83,7 +83,24 @@ pub(super) fn leave(way: &str) -> Result<()> {
             _ => {}
         }
     }
+    forget(way)
+}
+
+/// Has the boot loader forget the entry of an experiment.
+///
+/// # Errors
+/// It does not.
+pub(super) fn forget(way: &str) -> Result<()> {
     if WAYS.iter().any(|(known, _)| *known == way) { call(way, "leave", [""; 3]) } else { Ok(()) }
+}
+
+/// Removes the same whatever the way was, of an experiment whose folder is gone.
+///
+/// # Errors
+/// As [`leave`].
+pub(super) fn leave_any() -> Result<()> {
+    let ways = WAYS.iter().map(|(name, _)| *name).filter(|name| is_possible(name).is_ok());
+    std::iter::once("").chain(ways).try_for_each(leave)
 }
 
 /// Calls a way's script, or the user's command.
@@ -108,19 +125,22 @@ fn call(way: &str, action: &str, [words, kernel, line]: [&str; 3]) -> Result<()>
 ///
 /// # Errors
 /// It cannot be told.
-pub(super) fn install(folder: &Path) -> Result<bool> {
+pub(super) fn install(folder: &Path, directory: &Path) -> Result<bool> {
     if !Path::new("/run/systemd/system").is_dir() {
         return Ok(false);
     }
     let tool = std::env::current_exe().context("the tool's own file cannot be found")?;
-    let [tool, folder] = [&tool, folder].map(|path| path.display().to_string());
-    if [&tool, &folder].iter().any(|path| path.contains(['"', '%', '\\', '\n', '$'])) {
-        bail!("systemd reads '{folder}' or '{tool}' otherwise than it stands there; try another directory");
+    let [tool, folder, directory] = [&tool, folder, directory].map(|path| path.display().to_string());
+    let path = std::env::var("PATH").unwrap_or_default();
+    if let Some(word) =
+        [&tool, &folder, &directory, &path].into_iter().find(|word| word.contains(['"', '%', '\\', '\n', '$']))
+    {
+        bail!("systemd reads '{word}' otherwise than it stands there; try another directory or PATH");
     }
     let unit = format!(
         "[Unit]\nDescription=unixmark's experiment over boots\nAfter=multi-user.target\n\
-         ConditionPathExists={folder}/experiment.json\n\n\
-         [Service]\nType=exec\nUser=root\nExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\" --go-on\n\
+         RequiresMountsFor=\"{folder}\" \"{directory}\"\nConditionPathExists={folder}/experiment.json\n\n\
+         [Service]\nType=exec\nUser=root\nEnvironment=\"PATH={path}\"\nExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\" --go-on\n\
          TimeoutStartSec=infinity\n"
     );
     let written = files::write_whole(Path::new(UNIT), unit.as_bytes()).and_then(|()| {
