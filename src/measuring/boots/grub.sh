@@ -25,7 +25,8 @@ users() {
 }
 
 leave() {
-	! grub-editenv "$folder/grubenv" list | grep -qx next_entry=unixmark || grub-editenv "$folder/grubenv" unset next_entry
+	# GRUB leaves it empty.
+	! grub-editenv "$folder/grubenv" list | grep -qxE 'next_entry=(unixmark)?' || grub-editenv "$folder/grubenv" unset next_entry
 	if [ -e "$own" ] && grep -qx "$begin" "$own"; then users | replace; fi
 }
 

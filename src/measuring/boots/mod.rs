@@ -153,7 +153,7 @@ fn go_on(folder: &Path, format: Format) -> Result<Status> {
     let machine = Machine::here();
     let now = machine.boot();
     if now.is_empty() {
-        bail!("the kernel does not name this boot (/proc/sys/kernel/random/boot_id): reboots could not be counted");
+        bail!("the kernel has no boot_id, by which reboots are counted");
     }
     let pending = experiment.pending(&now);
     if let Some(Pending { arm, is_up: true, is_broken }) = pending {
