@@ -120,7 +120,7 @@ fn interbench_s_words() {
     assert_eq!(cells("-x memload -X gaming"), 22);
     assert!(plan("latency -C 25 -I 8000 -W custom -w none").contains("period=8000 work=2000"));
     assert_eq!(cells("-C 25 -I 8000"), 34 + 9 + 4);
-    assert!(plan("latency -L 7 -N 3 -w burn").contains("beside nice=3 count=7"));
+    assert!(plan("latency -L 7 -N 3 -w burn").contains("beside duty=100 nice=3 count=7"));
     assert!(plan("latency -u -b -B 5 -N 10 -W audio -w none").contains("nice=5 cpu=0"));
     // Its -c has no number and keeps no run.
     let (ask, plan, _) = asked("latency audio -c -w none,burn -t 1 -c 2").unwrap();
