@@ -144,8 +144,11 @@ fn restore_ends_what_still_enters_where_the_guardian_died_too() {
     room.gate("gate");
     let mut tool = start(&room, "flag+entering");
     room.wait_for_file("entering");
-    kill_process(tool.guardian(), Signal::KILL).unwrap();
+    let guardian = tool.guardian();
+    kill_process(guardian, Signal::KILL).unwrap();
     tool.kill();
+    // A dying process holds the ledger until it is gone.
+    wait_for("the guardian's end", || matches!(state(guardian), None | Some('Z')));
     assert!(restored(&room).contains("end a command of entering"));
     assert!(!room.open_gate("gate"), "the command was not ended");
 }
