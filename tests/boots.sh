@@ -7,7 +7,7 @@ tool=$(realpath "$1")
 cd "$(dirname "$0")/.."
 kept=$(realpath -m "${CARGO_TARGET_DIR:-target}/boots")
 KERNELS=${KERNELS:-linux-image-cloud-amd64}
-usual='boot:mitigations=off,auto --boots 6 syscall --quick -i 20'
+usual='boot:mitigations=off,auto --boots 6 syscall --quick -i 8'
 EXPERIMENT=${EXPERIMENT:-$usual}
 work=$(mktemp -d /var/tmp/unixmark-boots-XXXXXX)
 trap 'rm -rf "$work"' EXIT
