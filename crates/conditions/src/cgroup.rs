@@ -126,13 +126,12 @@ pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'
     }))
 }
 
-/// The time in which a process of a group waited for a processor, or, where the kernel counts no groups, any of the machine
-/// (Documentation/accounting/psi.rst).
+/// The time in which a process of a group waited for a processor, or, where the kernel counts no groups, any of the machine.
 struct Pressure {
     file: PathBuf,
     name: &'static str,
     begun: Instant,
-    waited_us: f64,
+    waited: f64,
 }
 
 impl Pressure {
@@ -141,23 +140,23 @@ impl Pressure {
             (group.join("cpu.pressure"), "CPU pressure"),
             (machine.path("/proc/pressure/cpu"), "CPU pressure of the machine"),
         ];
-        let mut known = files.into_iter().filter_map(|(file, name)| Some((waited_us(&file)?, file, name)));
-        known.next().map(|(waited_us, file, name)| Pressure { file, name, begun: Instant::now(), waited_us })
+        let mut known = files.into_iter().filter_map(|(file, name)| Some((waited(&file)?, file, name)));
+        known.next().map(|(waited, file, name)| Pressure { file, name, begun: Instant::now(), waited })
     }
 
     /// Adds the share of the time since.
     fn note(&self, evidence: &mut Evidence) {
-        let elapsed = self.begun.elapsed().as_micros() as f64;
-        if let Some(now) = waited_us(&self.file) {
-            let percent = (1000.0 * (now - self.waited_us) / elapsed).round() / 10.0;
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        if let Some(now) = waited(&self.file) {
+            let percent = (1000.0 * (now - self.waited) / elapsed).round() / 10.0;
             evidence.figures.insert(self.name.to_owned(), (percent, "%".to_owned()));
         }
     }
 }
 
-fn waited_us(file: &Path) -> Option<f64> {
-    let text = fs::read_to_string(file).ok()?;
-    text.lines().find(|line| line.starts_with("some "))?.rsplit_once("total=")?.1.trim().parse().ok()
+/// Returns the seconds of a pressure file.
+fn waited(file: &Path) -> Option<f64> {
+    machine::stalled_seconds(&fs::read_to_string(file).ok()?)
 }
 
 /// Proves that a group still has its settings. That a program is in it is proved by itself: one that cannot join ends.

@@ -71,8 +71,13 @@ impl Agent {
         // The kernel keeps as much of a name.
         let name = name.chars().take(15).collect();
         let mut agent = Agent { name, machine: machine.clone(), begun: Instant::now(), time: 0 };
-        agent.time = agent.processes().map(|pid| samples::processor_time(machine, pid)).sum();
+        agent.time = agent.time();
         agent
+    }
+
+    /// Returns the processor time in ns that its processes have used.
+    fn time(&self) -> u64 {
+        self.processes().map(|pid| samples::processor_time(&self.machine, pid)).sum()
     }
 
     fn processes(&self) -> impl Iterator<Item = u32> {
@@ -86,8 +91,7 @@ impl Agent {
         if pids.is_empty() {
             return Err(format!("no process is called {}, as its row says", self.name).into());
         }
-        let time: u64 = pids.iter().map(|pid| samples::processor_time(&self.machine, *pid)).sum();
-        let share = time.saturating_sub(self.time) as f64 / self.begun.elapsed().as_nanos() as f64;
+        let share = self.time().saturating_sub(self.time) as f64 / self.begun.elapsed().as_nanos() as f64;
         let share = (1000.0 * share).round() / 1000.0;
         let resident: u64 = pids.iter().filter_map(|pid| resident(&self.machine, *pid)).sum();
         evidence.figures.insert("agent's processors".to_owned(), (share, "CPUs".to_owned()));

@@ -111,23 +111,20 @@ fn check(group: &Path, version_2: bool) -> Result<usize, String> {
 
 /// Has interrupts leave processors for others; returns the files of those that did. The kernel places some itself.
 fn move_interrupts(cpus: &str, others: &str, context: &mut Context<'_>) -> Result<Vec<PathBuf>, Refusal> {
-    let (shielded, limit) = (cpu_list(cpus), context.settings.patience.as_secs());
-    let mut moved = Vec::new();
-    for number in context.machine.list("/proc/irq") {
-        let path = context.machine.path(format!("/proc/irq/{number}/smp_affinity_list"));
-        let Ok(before) = fs::read_to_string(&path) else { continue };
-        // What cannot be written now could not be put back.
-        if !reaches(&path, &shielded) || fs::write(&path, &before).is_err() {
-            continue;
-        }
-        // A device may take its interrupt with it; then there is nothing to put back.
-        let command = format!("echo {} >{} || :", before.trim(), path.display());
+    let shielded = cpu_list(cpus);
+    let files = context.machine.list("/proc/irq").into_iter();
+    let files = files.map(|number| context.machine.path(format!("/proc/irq/{number}/smp_affinity_list")));
+    let known = files.filter_map(|file| Some((fs::read_to_string(&file).ok()?, file)));
+    // Nobody could put back what cannot be written now.
+    let movable = known.filter(|(before, file)| reaches(file, &shielded) && fs::write(file, before).is_ok());
+    let movable: Vec<(String, PathBuf)> = movable.collect();
+    // A device may take its interrupt with it; then there is nothing to put back.
+    let back = movable.iter().map(|(before, file)| format!("echo {} >{} || :\n", before.trim(), file.display()));
+    let (command, limit) = (back.collect::<String>(), context.settings.patience.as_secs());
+    if !movable.is_empty() {
         context.ledger.record(&Undo::Shell { name: "shield".to_owned(), command, limit })?;
-        if fs::write(&path, others).is_ok() {
-            moved.push(path);
-        }
     }
-    Ok(moved)
+    Ok(movable.into_iter().map(|(_, file)| file).filter(|file| fs::write(file, others).is_ok()).collect())
 }
 
 /// Returns true if an interrupt can reach one of these processors.

@@ -79,11 +79,12 @@ pub fn shares_since_boot(sample: &Sample) -> Option<(f64, f64)> {
 pub fn sample(machine: &Machine) -> Sample {
     let load = machine.read("/proc/loadavg").unwrap_or_default();
     let mut words = load.split_whitespace();
+    let pressure = |resource: &str| stalled_seconds(&machine.read(&format!("/proc/pressure/{resource}"))?);
     Sample {
         cpu: cpu_seconds(machine),
-        psi_cpu_s: stalled_seconds(machine, "cpu"),
-        psi_io_s: stalled_seconds(machine, "io"),
-        psi_memory_s: stalled_seconds(machine, "memory"),
+        psi_cpu_s: pressure("cpu"),
+        psi_io_s: pressure("io"),
+        psi_memory_s: pressure("memory"),
         load1: words.next().and_then(seconds),
         procs_running: words.nth(2).and_then(running),
         frequency_mhz: frequency::now_mhz(machine),
@@ -117,10 +118,10 @@ fn cpu_seconds(machine: &Machine) -> Option<CpuSeconds> {
     })
 }
 
-/// Seconds of the `some` line of a pressure file.
-fn stalled_seconds(machine: &Machine, resource: &str) -> Option<f64> {
-    let text = machine.read(&format!("/proc/pressure/{resource}"))?;
-    let some = text.lines().find(|line| line.starts_with("some "))?;
+/// Returns the seconds of the `some` line of a pressure file (Documentation/accounting/psi.rst).
+#[must_use]
+pub fn stalled_seconds(pressure: &str) -> Option<f64> {
+    let some = pressure.lines().find(|line| line.starts_with("some "))?;
     let total = some.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
     Some(seconds(total)? / 1e6)
 }

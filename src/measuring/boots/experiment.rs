@@ -20,7 +20,15 @@ const TRIES: usize = 2;
 /// Fewer rounds have no interval.
 const FEWEST_ROUNDS: usize = 2;
 
-/// What is written before each reboot and read after it.
+/// As many have an exact one.
+pub(super) const ROUNDS: usize = 6;
+
+/// Returns the reboots of so many rounds, the way back included.
+pub(super) fn reboots(rounds: usize, arms: &[Arm]) -> usize {
+    rounds * arms.len() + 1
+}
+
+/// An experiment as it is written before each reboot and read after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Experiment {
     /// The command line that began it.
@@ -31,7 +39,7 @@ pub(super) struct Experiment {
     pub(super) way: String,
     /// The system as it boots by itself.
     pub(super) usual: System,
-    /// What is compared; the others are compared with the first.
+    /// The arms; the others are compared with the first.
     pub(super) arms: Vec<Arm>,
     /// The arm of each slot, round by round.
     order: Vec<usize>,
@@ -55,7 +63,7 @@ struct Boot {
     outcome: Option<Outcome>,
 }
 
-/// What a reboot came to.
+/// The outcome of a reboot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome {
@@ -65,7 +73,7 @@ pub(super) enum Outcome {
     Failed(String),
 }
 
-/// What is to be done next.
+/// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     /// Boot for this slot.
@@ -82,12 +90,11 @@ impl Experiment {
     /// # Errors
     /// They allow fewer than two.
     pub(super) fn new(arms: Vec<Arm>, usual: System, most: usize, seed: u64) -> Result<Experiment> {
-        let least = FEWEST_ROUNDS * arms.len() + 1;
+        let least = reboots(FEWEST_ROUNDS, &arms);
         if most < least {
+            let (number, six) = (arms.len(), reboots(ROUNDS, &arms));
             bail!(
-                "--boots {most} is too few for {} arms: try {least}, for two rounds and the way back, or {}, for six",
-                arms.len(),
-                6 * arms.len() + 1
+                "--boots {most} is too few for {number} arms: try {least}, for two rounds and the way back, or {six}, for six"
             );
         }
         let mut random = Pcg64Mcg::seed_from_u64(seed);
@@ -162,7 +169,7 @@ impl Experiment {
             return Next::Report;
         }
         let is_open = |slot: &usize| self.run(*slot).is_none() && self.tries(*slot) < TRIES;
-        // What fails for every arm fails in every round.
+        // A fault of every arm is one of every round.
         let first = 0..self.arms.len();
         if first.clone().all(|slot| !is_open(&slot)) && !first.clone().any(|slot| self.run(slot).is_some()) {
             return Next::Back;
@@ -235,9 +242,9 @@ impl Experiment {
 pub(super) struct Pending {
     /// Its arm; `None` on the way back.
     pub(super) arm: Option<usize>,
-    /// Whether the machine has been rebooted since.
+    /// True if the machine has been rebooted since.
     pub(super) is_up: bool,
-    /// Whether it was rebooted once more while it was measured.
+    /// True if it was rebooted once more while it was measured.
     pub(super) is_broken: bool,
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# grub.sh find|boot|back|leave: reboots by an entry of its own in GRUB's menu, which is chosen once: a copy of the first entry
-# that boots the kernel $UNIXMARK_KERNEL, with $UNIXMARK_WORDS. The way back is the usual entry.
+# Reboots by an entry of its own in GRUB's menu, which is chosen once: a copy of the first entry that boots the kernel
+# $UNIXMARK_KERNEL, with $UNIXMARK_WORDS. The way back is the usual entry.
+# shellcheck disable=SC2317 # ways.sh calls the functions
 set -eu
 folder=${GRUB_FOLDER:-/boot/grub}
 own=$(readlink -f "$folder/custom.cfg")
@@ -54,25 +55,17 @@ forgets() {
 	case $(grub-probe --target=fs "$folder") in ext2 | xfs | fat) ;; *) return 1 ;; esac
 }
 
-case $1 in
-find)
+find_way() {
 	command -v grub-editenv >/dev/null && grep -q next_entry "$folder/grub.cfg" && grep -q custom.cfg "$folder/grub.cfg" &&
 		grep -q '^[[:space:]]*menuentry ' "$folder/grub.cfg" && forgets
-	;;
-boot)
-	leave
+}
+
+enter() {
 	copy=$(entry)
 	[ -n "$copy" ] || { echo "GRUB's menu has no entry for the kernel $UNIXMARK_KERNEL" >&2; exit 1; }
 	{ users | awk 1; printf '%s\n' "$begin" "$copy" "$end"; } | replace
 	# As grub-reboot(8) does.
 	grub-editenv "$folder/grubenv" set next_entry=unixmark
-	sync
-	reboot
-	;;
-back)
-	leave
-	sync
-	reboot
-	;;
-leave) leave ;;
-esac
+}
+
+restart() { reboot; }

@@ -26,7 +26,7 @@ use machine::Machine;
 use measure::Measured;
 
 use arm::{Arm, System, arms};
-use experiment::{Experiment, Next, Outcome, Pending};
+use experiment::{Experiment, Next, Outcome, Pending, ROUNDS, reboots};
 
 /// The file in an experiment's folder that allows no further reboot.
 const STOP: &str = "stopped";
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let folder = if named.exists() { named } else { &stored }.canonicalize();
     let why = || format!("there is no experiment {}; name its folder", named.display());
     let folder = folder.with_context(why).map_err(usage)?;
-    files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
+    check_folder(&folder)?;
     if arguments.go_on {
         return go_on(&folder, format);
     }
@@ -85,12 +85,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     report(&experiment, &folder, format)
 }
 
+/// Checks that nobody else can write commands into an experiment, which root executes.
+fn check_folder(folder: &Path) -> Result<()> {
+    files::check_trusted(folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))
+}
+
 /// Begins the experiment that `unixmark cost boot:LIST` asks for.
 pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
     let (catalogue, machine) = (Catalogue::load()?, Machine::here());
     let options = &arguments.options;
     let arms = arms(list).map_err(usage)?;
-    let six_rounds = 6 * arms.len() + 1;
+    let six_rounds = reboots(ROUNDS, &arms);
     let usual = options.measuring.dry_run.then_some(six_rounds);
     let most = arguments.boots.or(usual).with_context(|| {
         format!(
@@ -119,7 +124,7 @@ pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
     experiment.words = command_line()?;
     let (_, folder) = options.measuring.results.store()?.create("boots", &journal::today())?;
     let folder = folder.canonicalize()?;
-    files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
+    check_folder(&folder)?;
     experiment.save(&folder)?;
     let name = folder.display();
     let is_installed = way::install(&folder, &experiment.directory);

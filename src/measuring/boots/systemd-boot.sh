@@ -1,6 +1,7 @@
 #!/bin/sh
-# systemd-boot.sh find|boot|back|leave: reboots by an entry of its own for systemd-boot, which is chosen once: a copy of the first
-# entry that boots the kernel $UNIXMARK_KERNEL, with $UNIXMARK_WORDS. The way back is the usual entry.
+# Reboots by an entry of its own for systemd-boot, which is chosen once: a copy of the first entry that boots the kernel
+# $UNIXMARK_KERNEL, with $UNIXMARK_WORDS. The way back is the usual entry.
+# shellcheck disable=SC2317 # ways.sh calls the functions
 set -eu
 folder() {
 	for root in "$(bootctl --print-boot-path 2>/dev/null)" "$(bootctl --print-esp-path 2>/dev/null)"; do
@@ -16,10 +17,9 @@ leave() {
 	bootctl set-oneshot ""
 }
 
-case $1 in
-find) bootctl is-installed >/dev/null 2>&1 && folder >/dev/null ;;
-boot)
-	leave
+find_way() { bootctl is-installed >/dev/null 2>&1 && folder >/dev/null; }
+
+enter() {
 	entries=$(folder)
 	entry=$(awk -v kernel="$UNIXMARK_KERNEL" '
 		$1 == "version" && $2 == kernel { print FILENAME; exit }
@@ -28,13 +28,6 @@ boot)
 	[ -n "$entry" ] || { echo "systemd-boot has no entry for the kernel $UNIXMARK_KERNEL in $entries" >&2; exit 1; }
 	sed "s|^options[[:space:]].*|& $UNIXMARK_WORDS|; s|^title[[:space:]].*|title unixmark|" "$entry" >"$entries/unixmark.conf"
 	bootctl set-oneshot unixmark.conf
-	sync
-	reboot
-	;;
-back)
-	leave
-	sync
-	reboot
-	;;
-leave) leave ;;
-esac
+}
+
+restart() { reboot; }

@@ -18,6 +18,9 @@ const WAYS: [(&str, &str); 3] = [
     ("kexec", include_str!("kexec.sh")),
 ];
 
+/// The end of each of them.
+const END: &str = include_str!("ways.sh");
+
 /// Names the arguments of a way. It must not be interrupted by the end of all processes that it brings about.
 const BEGIN: &str = r#"trap '' TERM
 export UNIXMARK_ACTION="$1" UNIXMARK_WORDS="$2" UNIXMARK_KERNEL="$3" UNIXMARK_COMMAND_LINE="$4""#;
@@ -25,10 +28,10 @@ export UNIXMARK_ACTION="$1" UNIXMARK_WORDS="$2" UNIXMARK_KERNEL="$3" UNIXMARK_CO
 /// The time that a way has to ask for a reboot.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What goes on with an experiment at each boot, where systemd is.
+/// The unit that goes on with an experiment at each boot, where systemd is.
 const UNIT: &str = "/etc/systemd/system/unixmark-boots.service";
 
-/// What has it started.
+/// The link that has it started.
 const WANTED: &str = "/etc/systemd/system/multi-user.target.wants/unixmark-boots.service";
 
 /// Returns the name of a way to reboot: that which is asked for, or a command, or the first that is possible here.
@@ -105,8 +108,8 @@ pub(super) fn leave_any() -> Result<()> {
 
 /// Calls a way's script, or the user's command.
 fn call(way: &str, action: &str, [words, kernel, line]: [&str; 3]) -> Result<()> {
-    let script = WAYS.iter().find(|(name, _)| *name == way).map_or(way, |(_, script)| script);
-    let script = format!("{BEGIN}\n{script}");
+    let known = WAYS.iter().find(|(name, _)| *name == way);
+    let script = known.map_or_else(|| format!("{BEGIN}\n{way}"), |(_, way)| format!("{BEGIN}\n{way}\n{END}"));
     let command = Command {
         words: &["/bin/sh", "-c", &script, way, action, words, kernel, line],
         folder: Path::new("/"),
@@ -140,7 +143,8 @@ pub(super) fn install(folder: &Path, directory: &Path) -> Result<bool> {
     let unit = format!(
         "[Unit]\nDescription=unixmark's experiment over boots\nAfter=multi-user.target\n\
          RequiresMountsFor=\"{folder}\" \"{directory}\"\nConditionPathExists={folder}/experiment.json\n\n\
-         [Service]\nType=exec\nUser=root\nEnvironment=\"PATH={path}\"\nExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\" --go-on\n\
+         [Service]\nType=exec\nUser=root\nEnvironment=\"PATH={path}\"\n\
+         ExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\" --go-on\n\
          TimeoutStartSec=infinity\n"
     );
     let written = files::write_whole(Path::new(UNIT), unit.as_bytes()).and_then(|()| {

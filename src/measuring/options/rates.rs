@@ -9,9 +9,6 @@ use catalogue::Test;
 /// Rates of `10%..120%`.
 const STEPS: u32 = 6;
 
-/// The argument of loads that work for a part of the time.
-const DUTY: &str = "duty=";
-
 /// Rates in per cent.
 #[derive(Debug, Clone)]
 pub(crate) struct Rates(Vec<u32>);
@@ -49,7 +46,12 @@ fn percent(text: &str) -> Result<u32> {
 
 /// Returns true if a test can be offered something at a rate.
 pub(crate) fn has_rate(test: &Test) -> bool {
-    test.args.iter().any(|arg| arg.starts_with("rate="))
+    takes(test, "rate=")
+}
+
+/// Returns true if a test has an argument of this beginning.
+fn takes(test: &Test, beginning: &str) -> bool {
+    test.args.iter().any(|arg| arg.starts_with(beginning))
 }
 
 impl Rates {
@@ -86,7 +88,7 @@ impl Rates {
     /// # Errors
     /// There is no such load, or a rate is above 100 %.
     pub(crate) fn expand_loads(&self, loads: Vec<Option<Arc<Test>>>) -> Result<Vec<Option<Arc<Test>>>> {
-        let has_duty = |load: &Test| load.args.iter().any(|arg| arg.starts_with(DUTY)) && !load.id.contains(':');
+        let has_duty = |load: &Test| takes(load, "duty=") && !load.id.contains(':');
         if !loads.iter().flatten().any(|load| has_duty(load)) {
             bail!("no task has a rate, and no load works for a part of the time; try `-w burn --at 25%,50%`");
         }

@@ -41,7 +41,7 @@ impl Side<'_> {
         self.run.results.facts.energy_source()
     }
 
-    /// What its numbers mean: the names of properties, and each one's value.
+    /// Returns the properties by which its numbers are comparable: the name and the value of each.
     fn meaning(&self) -> [(&'static str, String); 3] {
         let latency = self.row.latency.as_ref();
         let kind = latency.map_or("none".to_owned(), |latency| format!("{:?}", latency.kind).to_lowercase());

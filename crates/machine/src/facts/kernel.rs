@@ -12,7 +12,7 @@ pub(super) const COMMAND_LINE: &str = "kernel.command_line";
 pub(super) const ROWS: &[Row] = &[
     text("kernel.release", "Release", |m, _| kernel::release(m)),
     text("kernel.version", "Version", |m, _| m.read("/proc/sys/kernel/version")),
-    text(COMMAND_LINE, "Command line", |m, _| m.read("/proc/cmdline").map(|line| parameters::relevant(&line))),
+    text(COMMAND_LINE, "Command line", |m, _| kernel::command_line(m).map(|line| parameters::relevant(&line))),
     text("kernel.preemption", "Pre-emption", preemption),
     value("kernel.hz", "Timer ticks per second", hz),
     text("kernel.scheduler", "Scheduler", scheduler),

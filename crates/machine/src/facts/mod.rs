@@ -96,7 +96,7 @@ pub fn facts(machine: &Machine, dir: &Path) -> Facts {
 /// The same with the kernel's whole command line, which may hold addresses and keys.
 pub fn all_facts(machine: &Machine, dir: &Path) -> Facts {
     let mut facts = collect(machine, dir);
-    let line = machine.read("/proc/cmdline");
+    let line = super::kernel::command_line(machine);
     if let Some((line, fact)) = line.zip(facts.iter_mut().find(|fact| fact.name == kernel::COMMAND_LINE)) {
         fact.value = one_line(&line);
     }
