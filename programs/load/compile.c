@@ -287,6 +287,7 @@ static void do_stage(int stage, long worker, long unit)
     if (status != 0)
         crew_fail("stage %s ended with wait status %d: is the file system full?", stages[stage].name, status);
     ++*crew_count;
+    crew_rest();
 }
 
 static void build(long worker)
@@ -336,6 +337,7 @@ int main(int argc, char **argv)
     program = argv[0];
     kit_init(argc, argv);
     jobs = crew_size("jobs");
+    crew_take_duty();
     crew_open(jobs);
     crew_after(files_remove_folder);
     folder = files_folder("compile");

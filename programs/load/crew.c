@@ -26,6 +26,8 @@ enum {
     LOOK = 100 * MILLISECOND, /* how often the leader looks around while the workers prepare themselves */
     LONGEST = 1000,           /* in ms, what the end of a load waits for its workers' ends */
     SHORT = 100,              /* the same where something failed */
+    ALL = 100,                /* per cent */
+    PERIOD = 10 * MILLISECOND,
 };
 
 /* What leader and workers share. */
@@ -49,6 +51,8 @@ static pid_t *workers;
 static pid_t leader;
 static long room, hired;
 static int null = -1;
+static long duty = ALL;
+static int64_t period_begin; /* of a worker that rests */
 static void (*after)(void);
 
 long crew_cpus(void)
@@ -160,6 +164,25 @@ void crew_go(void)
     crew_futex_wake(&board->prepared, 1);
     while (__atomic_load_n(&board->gate, __ATOMIC_SEQ_CST) == 0)
         crew_futex_wait(&board->gate, 0, 0);
+    period_begin = kit_now();
+}
+
+void crew_take_duty(void)
+{
+    duty = kit_arg_number("duty", ALL, 1, ALL);
+}
+
+void crew_rest(void)
+{
+    int64_t worked;
+
+    if (duty == ALL || !period_begin) /* what prepares itself does not rest */
+        return;
+    worked = kit_now() - period_begin;
+    if (worked < PERIOD / ALL * duty)
+        return;
+    period_begin += worked / duty * ALL;
+    kit_sleep_until(period_begin);
 }
 
 void crew_fail(const char *format, ...)

@@ -20,7 +20,7 @@
  *     crew_run();
  *
  * Workers die with the leader however it dies, and a worker's death is the load's error. They have /dev/null on 0 and 1, and
- * of the kit they may use kit_now only.
+ * of the kit they may use kit_now and kit_sleep_until only.
  */
 #ifndef CREW_H
 #define CREW_H
@@ -49,6 +49,15 @@ _Noreturn void crew_run(void);
 
 /* In a worker: says that it is prepared, and waits for the start. */
 void crew_go(void);
+
+/* In the leader: takes the argument duty=PERCENT, 100 by default, if the workers rest for it. */
+void crew_take_duty(void);
+
+/*
+ * In a worker, after each piece of work: rests, so that it works for its duty's share of every 10 ms, or of a longer time if a
+ * piece takes longer.
+ */
+void crew_rest(void);
 
 /* In a worker: what it has done, in a cache line of its own. */
 extern volatile unsigned long *crew_count;

@@ -70,14 +70,21 @@ static long usual_size(long free)
 
 long files_size(const char *name)
 {
-    long free = room(name), size = kit_arg_number("size", 0, 1, 1 << 20);
+    long size = kit_arg_number("size", 0, 1, 1 << 20);
 
     if (!size)
-        size = usual_size(free);
-    if (size > free)
-        kit_skip("a file of %ld MiB needs %ld MiB more, as a tenth of the file system and %d MiB stay free: try another --dir",
-                 size, size - free, KEPT_FREE);
+        size = usual_size(room(name));
+    files_need(name, size);
     return size;
+}
+
+void files_need(const char *name, long mib)
+{
+    long free = room(name);
+
+    if (mib > free)
+        kit_skip("a file of %ld MiB needs %ld MiB more, as a tenth of the file system and %d MiB stay free: try another --dir",
+                 mib, mib - free, KEPT_FREE);
 }
 
 /* --- contents --- */

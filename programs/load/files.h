@@ -7,9 +7,12 @@
 
 /*
  * The size in MiB of a large file `name`: the argument size=, by default a sixteenth of the memory, from 64 to 1024, and less
- * if there is no room. A tenth of the file system and 256 MiB stay free, or it skips.
+ * if there is no room.
  */
 long files_size(const char *name);
+
+/* Skips unless a file `name` of so many MiB leaves a tenth of the file system and 256 MiB free. */
+void files_need(const char *name, long mib);
 
 /* Fills memory with what no file system can compress: another seed gives other bytes. `size` is a multiple of 8. */
 void files_random(void *memory, size_t size, uint64_t seed);

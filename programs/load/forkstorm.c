@@ -1,6 +1,7 @@
 /*
  * A storm of processes: jobs=N workers (0: one for each CPU) fork children that exit at once, and wait for each. Every eighth
- * becomes a program first: this one, started as `forkstorm exit`. One count is a process come and gone.
+ * becomes a program first: this one, started as `forkstorm exit`. They work for duty=PERCENT of the time. One count is a process
+ * come and gone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,6 +50,7 @@ static void storm(long number)
     for (unsigned long i = 0;; i++) {
         spawn(i);
         ++*crew_count;
+        crew_rest();
     }
 }
 
@@ -61,6 +63,7 @@ int main(int argc, char **argv)
     name = argv[0];
     kit_init(argc, argv);
     jobs = crew_size("jobs");
+    crew_take_duty();
     crew_open(jobs);
     for (long i = 0; i < jobs; i++)
         crew_hire(storm, i);

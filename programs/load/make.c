@@ -1,8 +1,9 @@
 /*
  * make -jN of a generated tree in C, from clean, over and over, with the compiler of the machine: jobs=N (0: one for each CPU).
  * One count is an object file made. The tree has a main program, units=64 small units and a header, in the directory make-PID.
+ * With link=MIB the units are compiled once, with so much data in all; then only the program is linked, and one count is a link.
  *
- * Each object's recipe adds a byte to the file `count`, and the length of that file is the count: the kit's timer can ask
+ * The recipe of what is counted adds a byte to the file `count`, and the length of that file is the count: the kit's timer can ask
  * for it at any moment, and nobody needs to follow make.
  */
 #define _GNU_SOURCE
@@ -19,17 +20,18 @@
 #include "load/crew.h"
 #include "load/files.h"
 
-enum { MOST_UNITS = 256, FUNCTIONS = 6, NOT_FOUND = 99 };
+enum { MIB = 1 << 20, LARGEST = 4096, MOST_UNITS = 256, FUNCTIONS = 6, NOT_FOUND = 99 };
 
 #define END_LIMIT INT64_C(1000000000)
 
 static const char *folder;
 static long units;
+static long linked; /* MiB of data in the program, where only that is made */
 static char jobs_word[16];
 static int count_file = -1;
 static int quiet; /* whether make's complaints are dropped */
 
-static unsigned long count_objects(void)
+static unsigned long count_made(void)
 {
     struct stat status;
 
@@ -67,6 +69,8 @@ static void write_unit(int number)
                                  "    for (size_t i = 0; words[i]; i++) {\n        table[(words[i] + %d) %% SIZE] += (int)i;\n"
                                  "        sum = sum * 31 + table[i %% SIZE];\n    }\n    return sum;\n}\n",
                                  i, number, i);
+    if (linked)
+        used += (size_t)snprintf(text + used, sizeof text - used, "char data%d[%ld] = {1};\n", number, linked * MIB / units);
     used += (size_t)snprintf(text + used, sizeof text - used,
                              "int unit%d(const char *words)\n{\n    int table[SIZE] = {0}, sum = 0;\n", number);
     for (int i = 0; i < FUNCTIONS; i++)
@@ -94,14 +98,16 @@ static void write_header_and_main(void)
 
 static void write_makefile(void)
 {
+    static const char count[] = "\t@printf . >>count\n";
     static char text[8192];
     size_t used = (size_t)snprintf(text, sizeof text, "CC = cc\nCFLAGS = -O1\nOBJECTS = main.o");
 
     for (int i = 0; i < units; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " unit%d.o", i);
     used += (size_t)snprintf(text + used, sizeof text - used,
-                             "\nprogram: $(OBJECTS)\n\t$(CC) -o $@ $(OBJECTS)\n"
-                             "%%.o: %%.c common.h Makefile\n\t$(CC) $(CFLAGS) -c -o $@ $<\n\t@printf . >>count\n");
+                             "\nprogram: $(OBJECTS)\n\t$(CC) -o $@ $(OBJECTS)\n%s"
+                             "%%.o: %%.c common.h Makefile\n\t$(CC) $(CFLAGS) -c -o $@ $<\n%s",
+                             linked ? count : "", linked ? "" : count);
     write_in_folder("Makefile", text, used);
 }
 
@@ -120,18 +126,26 @@ static void write_tree(void)
         kit_error("cannot make %s (%s): try another --dir", path, strerror(errno));
 }
 
-static void remove_objects(void)
+static void remove_file(const char *name)
 {
     char path[96];
 
-    for (int i = 0; i < units; i++) {
-        snprintf(path, sizeof path, "%s/unit%d.o", folder, i);
-        unlink(path);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unlink(path);
+}
+
+/* What the next make is to make again. */
+static void remove_made(void)
+{
+    char name[32];
+
+    remove_file("program");
+    for (int i = 0; i < units && !linked; i++) {
+        snprintf(name, sizeof name, "unit%d.o", i);
+        remove_file(name);
     }
-    snprintf(path, sizeof path, "%s/main.o", folder);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/program", folder);
-    unlink(path);
+    if (!linked)
+        remove_file("main.o");
 }
 
 /* --- make --- */
@@ -177,23 +191,29 @@ static void run_make(void)
         kit_error("cannot execute make: is it installed?");
     if (status != 0)
         kit_error("make ended with wait status %d: try `cc` by hand, and whether the file system is full", status);
-    remove_objects();
+    remove_made();
 }
 
 int main(int argc, char **argv)
 {
+    unsigned long wanted;
+
     kit_init(argc, argv);
     snprintf(jobs_word, sizeof jobs_word, "-j%ld", crew_size("jobs"));
     units = kit_arg_number("units", 64, 1, MOST_UNITS);
+    linked = kit_arg_number("link", 0, 0, LARGEST);
+    if (linked)
+        files_need("program", 2 * linked);
+    wanted = linked ? 1 : (unsigned long)units + 1;
     kit_detach_stdio();
     crew_adopt();
     kit_at_end(clean);
-    kit_counter(count_objects);
+    kit_counter(count_made);
     set_environment();
     write_tree();
     run_make();
-    if (count_objects() != (unsigned long)units + 1)
-        kit_error("make made %lu objects instead of %ld: is `make` another program here?", count_objects(), units + 1);
+    if (count_made() != wanted)
+        kit_error("make made %lu files instead of %lu: is `make` another program here?", count_made(), wanted);
     if (ftruncate(count_file, 0) != 0)
         kit_error("cannot set the count to 0 (%s)", strerror(errno));
     quiet = 1;

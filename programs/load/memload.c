@@ -5,7 +5,9 @@
  *   swap=0|1       1: of memory and swap together, so that the kernel has to swap
  *   limit=MIB      for a program in a memory cgroup of that limit: half of it is memory of its own, into which it copies a
  *                  file of twice the limit, so that the kernel must take back pages of the file all the time, without swap.
- *                  The file is `load-data` in the current directory and stays there for the next trial.
+ *                  The file is `load-data` in the current directory and stays there for the next trial. With swap=1 it has
+ *                  twice the limit of its own, and no file: half of what it copies must come back from the swap.
+ *   duty=PERCENT   of the time it works
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -81,6 +83,7 @@ static void press(long number)
         to = (to + 1) % pieces;
         from = (from + 1) % source_pieces;
         ++*crew_count;
+        crew_rest();
     }
 }
 
@@ -163,6 +166,16 @@ static void take_share(long percent, long with_swap)
         kit_skip("of %ld MiB of memory too little is left for a load, as %d MiB stay: end other programs first", there, LEFT);
 }
 
+/* A limit in which the program's own memory does not fit. */
+static void overrun_limit(long limit)
+{
+    const long swap = files_memory("SwapFree");
+
+    wanted = 2 * limit;
+    if (swap < wanted)
+        kit_skip("%ld MiB of swap are free, and it needs %ld: try a condition that adds some, swap=%ld", swap, wanted, 2 * wanted);
+}
+
 static void take_limit(long limit)
 {
     long mib = 2 * limit;
@@ -184,10 +197,13 @@ int main(int argc, char **argv)
     percent = kit_arg_number("share", 60, 1, 85);
     with_swap = kit_arg_number("swap", 0, 0, 1);
     limit = kit_arg_number("limit", 0, 16, 4096);
-    if (limit)
+    if (limit && with_swap)
+        overrun_limit(limit);
+    else if (limit)
         take_limit(limit);
     else
         take_share(percent, with_swap);
+    crew_take_duty();
     crew_open(1);
     crew_hire(press, 0);
     crew_run();

@@ -7,10 +7,14 @@
  *   mode=cached          all of it from the page cache, if it fits
  *        direct          past the page cache (O_DIRECT); if the file system cannot, like drop
  *        drop            through the page cache, dropping every 8 MiB after use
+ *        hole            a file without data and twice as large as the memory, through the page cache: what it holds of other
+ *                        files makes room. That file has no name.
+ *   duty=PERCENT         of the time it works
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,8 +58,10 @@ static void read_for_ever(long number)
 
     (void)number;
     crew_go();
-    for (;;)
+    for (;;) {
         at = read_block(at);
+        crew_rest();
+    }
 }
 
 /* Whether the file can be read past the cache; it is open so from then on. */
@@ -72,6 +78,21 @@ static int go_direct(void)
     close(file);
     file = direct;
     return 1;
+}
+
+/* A file system that keeps files in memory has no cache to fill. */
+static void open_hole(void)
+{
+    char name[32];
+
+    size = (off_t)files_memory("MemTotal") * 2 * MIB;
+    snprintf(name, sizeof name, "hole-%ld", (long)getpid());
+    file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        kit_error("cannot make %s in the current directory (%s): try another --dir", name, strerror(errno));
+    unlink(name);
+    if (ftruncate(file, size) != 0)
+        kit_skip("a file of %lld MiB without data was refused (%s): try another --dir", (long long)(size / MIB), strerror(errno));
 }
 
 static void fill_cache(void)
@@ -95,22 +116,32 @@ static void choose_mode(const char *mode)
     }
 }
 
+static void open_data(void)
+{
+    long mib = files_size(FILES_DATA);
+
+    file = files_data(&mib);
+    size = (off_t)mib * MIB;
+}
+
 int main(int argc, char **argv)
 {
     const char *mode;
-    long mib;
 
     kit_init(argc, argv);
     mode = kit_arg("mode", "cached");
-    if (strcmp(mode, "cached") != 0 && strcmp(mode, "direct") != 0 && strcmp(mode, "drop") != 0)
-        kit_error("unknown mode=%s: try cached, direct or drop", mode);
+    if (strcmp(mode, "cached") != 0 && strcmp(mode, "direct") != 0 && strcmp(mode, "drop") != 0 && strcmp(mode, "hole") != 0)
+        kit_error("unknown mode=%s: try cached, direct, drop or hole", mode);
     block = (size_t)kit_arg_number("block", 128 * KIB, PAGE, LARGEST);
     if (block & (block - 1))
         kit_error("block=%zu is not a power of two: try 131072", block);
-    mib = files_size(FILES_DATA);
-    file = files_data(&mib);
-    size = (off_t)mib * MIB;
-    choose_mode(mode);
+    if (strcmp(mode, "hole") == 0) {
+        open_hole();
+    } else {
+        open_data();
+        choose_mode(mode);
+    }
+    crew_take_duty();
     crew_open(1);
     crew_hire(read_for_ever, 0);
     crew_run();

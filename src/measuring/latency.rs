@@ -10,7 +10,7 @@ use crate::measuring::job::carry_out;
 use crate::measuring::options::{self, MatrixOptions, Rates, duration, has_rate, is_command, rates, with_default};
 use crate::options::name;
 use crate::status::{Status, usage};
-use catalogue::{Catalogue, Metric, NONE, Test};
+use catalogue::{Catalogue, Condition, Metric, NONE, Test};
 use machine::{self, Machine};
 use measure::Ask;
 use plan::{Matrix, Pin, Procedure, Purpose};
@@ -237,9 +237,9 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Ma
         test_args: task_args(arguments),
         load_args: load_args(arguments, machine::first_usable(machine)),
         load_number: arguments.load_number,
-        load_weight: match scheduling.placement {
-            Placement::Cgroup(weight) => Some(weight),
-            Placement::Same | Placement::Session => None,
+        load_condition: match scheduling.placement {
+            Placement::Cgroup(weight) => catalogue.condition(&format!("weight={weight}"))?,
+            Placement::Same | Placement::Session => Condition::none(),
         },
         ..Matrix::default()
     };

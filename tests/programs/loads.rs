@@ -23,6 +23,8 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ring", &["count=3"]),
     ("compile", &["jobs=2"]),
     ("make", &["jobs=2", "units=8"]),
+    ("link", &["jobs=2", "units=2", "link=1"]),
+    ("evict", &[]),
     ("memload", &["share=1"]),
     ("memload-cgroup", &["limit=16"]),
     ("hackbench", &["groups=1"]),
@@ -32,7 +34,10 @@ const SMALL: &[(&str, &[&str])] = &[
 /// The loads, one row of each program unless all must run.
 fn rows() -> Vec<Arc<Test>> {
     let catalogue = Catalogue::load().unwrap();
-    let all: Vec<Arc<Test>> = catalogue.loads().filter(|test| test.program.starts_with("load/")).cloned().collect();
+    // Some need what their condition gives them: swap, a slow disk. tests/system/experiment.rs has those.
+    let alone = |test: &Test| !test.args.iter().any(|arg| ["swap=1", "slow=1"].contains(&arg.as_str()));
+    let here = |test: &&Arc<Test>| test.program.starts_with("load/") && alone(test);
+    let all: Vec<Arc<Test>> = catalogue.loads().filter(here).cloned().collect();
     if testing::all_must_run() {
         return all;
     }
@@ -93,7 +98,7 @@ fn a_load_can_be_measured_over_a_window() {
     each(&rows(), |test| {
         let mut hand = start(test);
         assert_eq!(hand.line(), "ready", "{}", test.id);
-        hand.say("go 0 150000000 2");
+        hand.say("go 0 400000000 2");
         let end = hand.end(AT_ONCE);
         assert!(end.status.success(), "{}", test.id);
         let slices = end.said.lines().filter(|line| line.starts_with("slice "));
@@ -147,6 +152,26 @@ fn a_worker_that_is_killed_hangs_nothing() {
     });
 }
 
+/// A load with a duty does about as much less; a window may be disturbed.
+#[test]
+fn a_load_works_for_a_part_of_the_time() {
+    let rests = |test: &Arc<Test>| test.args.iter().any(|arg| arg == "duty=100");
+    let rows: Vec<_> = rows().into_iter().filter(rests).collect();
+    assert!(rows.len() >= 6, "{rows:?}");
+    each(&rows, |test| {
+        let done = |duty: &str| {
+            let mut hand = Hand::with(&measured(test), small(test).into_iter().chain([duty.to_owned()]));
+            assert_eq!(hand.line(), "ready", "{}", test.id);
+            hand.say("go 0 200000000 2");
+            let end = hand.end(AT_ONCE);
+            let slices = end.said.lines().filter_map(|line| line.strip_prefix("slice "));
+            slices.filter_map(|line| line.split(' ').nth(2)?.parse::<u64>().ok()).sum::<u64>()
+        };
+        let is_less = || 2 * done("duty=5") < done("duty=100");
+        assert!(is_less() || is_less() || is_less(), "{} does as much with a duty of 5 %", test.id);
+    });
+}
+
 /// The data file of one trial serves the next: it is not written again.
 #[test]
 fn a_prepared_file_is_used_again() {
@@ -189,6 +214,10 @@ fn wrong_arguments_are_named() {
         ("make", "jobs=many"),
         ("memload", "share=86"),
         ("memload", "limit=1"),
+        ("forkstorm", "duty=0"),
+        ("hackbench", "duty=50"),
+        ("link", "link=4097"),
+        ("write-slow", "slow=2"),
         ("hackbench", "kind=letter"),
         ("hackbench", "size=0"),
         ("forkstorm", "nonsense=1"),

@@ -28,16 +28,16 @@ fn condition(name: &str) -> Arc<Condition> {
 }
 
 /// A machine whose conditions are this test's alone.
-struct Alone {
+pub struct Alone {
     ledger: Ledger,
     settings: Settings,
-    folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
     _lock: files::Lock,
     _machine: testing::Machine,
 }
 
 impl Alone {
-    fn begin() -> Alone {
+    pub fn begin() -> Alone {
         let machine = testing::Machine::alone();
         let deadline = Instant::now() + Duration::from_secs(300);
         let lock = loop {
@@ -55,7 +55,7 @@ impl Alone {
     }
 
     /// Enters a condition; nothing, and why, where it cannot be had here.
-    fn enter(&mut self, name: &str) -> Option<Entered> {
+    pub fn enter(&mut self, name: &str) -> Option<Entered> {
         self.begin_with(&condition(name))
     }
 
@@ -74,7 +74,7 @@ impl Alone {
         }
     }
 
-    fn leave(&mut self) {
+    pub fn leave(&mut self) {
         let path = self.ledger.path();
         self.ledger.close().unwrap();
         assert!(!path.exists(), "nothing is left to be put back");
@@ -88,7 +88,7 @@ impl Drop for Alone {
     }
 }
 
-fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
+pub fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
     crate::room::prove(entered, trial, 0..1, companion).map_err(|refusal| refusal.to_string())
 }
 
@@ -100,7 +100,7 @@ fn trial(values: &[(&str, f64)]) -> Trial {
 }
 
 /// What is mounted by conditions: others may mount what they like meanwhile.
-fn mounts(alone: &Alone) -> Vec<String> {
+pub fn mounts(alone: &Alone) -> Vec<String> {
     let folder = alone.folder.path().to_string_lossy().into_owned();
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let ours = |line: &&str| line.contains(&folder) || line.contains("tracefs");

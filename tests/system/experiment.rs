@@ -197,6 +197,34 @@ fn what_is_not_proved_is_an_error_row() {
     assert!(reason(1).contains("fades was not in effect, so its cost was not measured"), "{}", reason(1));
 }
 
+/// Each load is under its own condition, and that of the task as well.
+#[test]
+#[ignore = "changes the system"]
+fn loads_have_conditions_of_their_own() {
+    let Some(bench) = Bench::new() else { return };
+    let swaps = || fs::read_to_string("/proc/swaps").unwrap();
+    let before = swaps();
+    let loads = ["memload-cgroup", "memload-swap", "memload-zram", "write-slow"];
+    let scratch = bench.place.scratch().display().to_string();
+    let words = format!("latency audio -w {} --quick -t 1 -i 1 --dir {scratch}", loads.join(","));
+    let output = bench.command(&words).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    bench.is_put_back();
+    assert_eq!(swaps(), before);
+    let report = bench.place.json("latest");
+    let rows = |name: &str, field: &str| {
+        let rows =
+            report[name].as_array().unwrap().iter().map(|row| row[field].as_str().unwrap_or_default().to_owned());
+        rows.collect::<Vec<_>>()
+    };
+    let skipped = rows("skipped", "reason").join("; ");
+    assert_eq!(rows("results", "load").len() + rows("skipped", "load").len(), loads.len(), "{report:#}");
+    assert!(rows("results", "load").len() >= 2, "{skipped}");
+    let output = bench.cost("swappiness=10 syscall -i 2 --load memload-swap");
+    assert!(output.status.success(), "{}", stderr(&output));
+    bench.is_put_back();
+}
+
 #[test]
 #[ignore = "changes the system"]
 fn a_tool_killed_at_any_step_leaves_nothing() {

@@ -33,13 +33,15 @@ doc = "x"
 "#;
 
 /// What is killed.
-const RUNS: [&str; 10] = [
+const RUNS: [&str; 12] = [
     "cost --quick slow -i 2 syscall",
     "cost --quick slow,flag -i 2 syscall",
     "cost --quick fails -i 2 syscall",
     "cost --quick fs=tmpfs+slow -i 2 syscall",
     "cost --quick nice=5+flag -i 2 syscall pipe",
     "latency --quick -i 1 audio --load write",
+    "latency --quick -i 1 audio --load memload-swap",
+    "cost --quick slow-disk=50 -i 2 syscall",
     "run --procedure quick -i 3 syscall pipe fstime",
     "scale --quick -i 1 syscall",
     "burnin cooling --for 3s",

@@ -3,6 +3,7 @@
 
 mod audit;
 mod conditions;
+mod disks;
 mod experiment;
 mod kills;
 mod ledger;

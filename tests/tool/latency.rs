@@ -193,6 +193,7 @@ fn placements_and_policies() {
         "-w burn --placement session",
         "-w burn --placement cgroup:20",
         "-w memload-cgroup",
+        "-w evict",
         "-w burn --load-policy idle --timeslice 1000",
         "-w burn -u --slack 1",
         "-w none --policy deadline",

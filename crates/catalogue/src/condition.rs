@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::{Catalogue, NONE, Need, unknown};
+use super::{Catalogue, NONE, Need, Test, unknown};
 
 /// One row of `catalogue/conditions.toml`: something that can be switched.
 #[derive(Debug, Clone, Deserialize)]
@@ -199,6 +199,14 @@ impl Condition {
         Arc::new(Condition { name: NONE.to_owned(), parts: Vec::new() })
     }
 
+    /// Returns the two at once.
+    #[must_use]
+    pub fn and(&self, other: &Condition) -> Condition {
+        let names: Vec<&str> = [self, other].iter().filter(|one| !one.parts.is_empty()).map(|one| &*one.name).collect();
+        let name = if names.is_empty() { NONE.to_owned() } else { names.join("+") };
+        Condition { name, parts: [&self.parts[..], &other.parts].concat() }
+    }
+
     /// Whether it can only be measured before anything else of the run has been switched.
     #[must_use]
     pub fn is_first(&self) -> bool {
@@ -320,6 +328,28 @@ impl Catalogue {
             }
         }
         Ok(found)
+    }
+
+    /// Returns the condition that a test runs under as a load.
+    pub(super) fn own_condition(&self, test: &Test) -> Result<Arc<Condition>> {
+        let Some(name) = &test.under else { return Ok(Condition::none()) };
+        let condition = self.condition(name).with_context(|| format!("the row of the load '{}' is wrong", test.id))?;
+        let of_load = |means| matches!(means, Means::Cgroup | Means::Mount | Means::Command);
+        match condition.parts.iter().find(|(switch, _)| !of_load(switch.means)) {
+            Some((switch, _)) => bail!("the load '{}' cannot be under '{}', which is for tests", test.id, switch.id),
+            None => Ok(condition),
+        }
+    }
+
+    /// Returns the condition of a name that stands for one.
+    ///
+    /// # Errors
+    /// There is none, or it stands for several.
+    pub fn condition(&self, name: &str) -> Result<Arc<Condition>> {
+        match &self.conditions_of(name)?[..] {
+            [condition] => Ok(Arc::new(condition.clone())),
+            several => bail!("'{name}' stands for {} conditions; name one of their levels", several.len()),
+        }
     }
 
     /// Returns a condition's name as a sentence about it begins: what its row says of the level, or the name.

@@ -130,8 +130,11 @@ pub struct Test {
     pub keep: bool,
     /// The argument that says how many processes, groups or jobs it has.
     pub number: Option<String>,
-    /// MiB of memory of a cgroup that it runs in as a load.
-    pub memory: Option<u64>,
+    /// The name of the condition that it runs under as a load, and only it.
+    pub under: Option<String>,
+    /// That condition.
+    #[serde(skip, default = "Condition::none")]
+    pub condition: Arc<Condition>,
     /// The part of the report it belongs to; an index of that name gathers it.
     pub category: String,
     /// UnixBench's procedure for it.
@@ -439,7 +442,9 @@ impl Catalogue {
     pub fn load() -> Result<Catalogue> {
         let mut catalogue = Catalogue::built_in()?;
         own::add(&mut catalogue)?;
-        for test in catalogue.tests.iter_mut().map(Arc::make_mut) {
+        let mut tests = std::mem::take(&mut catalogue.tests);
+        for test in tests.iter_mut().map(Arc::make_mut) {
+            test.condition = catalogue.own_condition(test)?;
             if let Some(group) = catalogue.groups.iter().find(|group| group.gathers(test)) {
                 test.clock = test.clock.take().or_else(|| group.clock.clone());
                 test.calls |= group.calls;
@@ -447,7 +452,7 @@ impl Catalogue {
                 test.standard.sparse = test.standard.sparse.or(group.sparse);
             }
         }
-        Ok(catalogue)
+        Ok(Catalogue { tests, ..catalogue })
     }
 
     fn built_in() -> Result<Catalogue> {

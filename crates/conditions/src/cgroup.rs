@@ -12,31 +12,31 @@ use machine::{
     cgroup::{controller, levels, settings},
 };
 
-/// Puts a limit in force for the programs that join `groups`, and returns the group that has it: one that is made, or under
-/// version 2, where a process is in one group only, the one that is there.
+/// Puts settings of a controller in force for the programs that join `groups`, and returns the group that has them: one that is
+/// made, or under version 2, where a process is in one group only, the one that is there.
 ///
 /// # Errors
-/// None can be made here, or it does not take the limit.
-pub(super) fn limit(
+/// None can be made here, or it does not take the settings.
+pub(super) fn join(
     machine: &Machine,
-    limit: CgroupLimit,
+    controller: &str,
+    settings: &[(&'static str, String)],
     name: &str,
     groups: &mut Vec<PathBuf>,
     ledger: &mut Ledger,
 ) -> Result<PathBuf, Refusal> {
-    let (v2, above) = levels(machine, controller(limit));
-    let settings = settings(limit, v2);
+    let (v2, above) = levels(machine, controller);
     if let Some(group) = groups.first().filter(|_| v2) {
-        set(group, &settings)?;
+        set(group, settings)?;
         return Ok(group.clone());
     }
     let name = format!("unixmark-{}-{name}", std::process::id());
-    let mut why = format!("there is no {} cgroup", controller(limit));
+    let mut why = format!("there is no {controller} cgroup");
     // In this process's own group, or in one above it if that one cannot have any.
     for parent in above {
         let group = machine.path(&parent).join(&name);
         ledger.record(&Undo::RemoveDirectory { path: group.clone() })?;
-        match make(&group, &settings) {
+        match make(&group, settings) {
             Ok(()) => {
                 groups.push(group.clone());
                 return Ok(group);
@@ -114,13 +114,17 @@ pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'
         let why = "under cgroup version 2 a program cannot be in a cgroup with its load and in one without";
         return Err(Refusal::Unavailable(why.to_owned()));
     }
-    let group = self::limit(context.machine, limit, &switch.id, groups, context.ledger)?;
+    // A load has a scratch directory of its own for its condition, which may be the same as that of the programs.
+    let owner = context.settings.scratch.file_name().unwrap_or_default().to_string_lossy();
+    let name = format!("{owner}-{}", switch.id);
+    let settings = settings(limit, v2);
+    let group = join(context.machine, controller(limit), &settings, &name, groups, context.ledger)?;
     let is_of_time = !matches!(limit, CgroupLimit::Memory(_));
     let pressure = is_of_time.then(|| Pressure::begin(&group, context.machine)).flatten();
     Ok(Box::new(move |_, evidence| {
         pressure.iter().for_each(|pressure| pressure.note(evidence));
         Ok(match is_weight {
-            true => prove_settings(&group, &settings(limit, v2), evidence),
+            true => prove_settings(&group, &settings, evidence),
             false => prove(&group, limit, v2, evidence),
         }?)
     }))

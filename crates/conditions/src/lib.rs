@@ -3,13 +3,13 @@
 //! Entering a condition writes to the [`Ledger`] how each change is undone, and only then makes it. Leaving undoes the
 //! ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both are.
 //! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
-//! Control groups that loads join are made and undone the same way.
 
 mod audit;
 mod beside;
 mod cgroup;
 mod command;
 mod compiler;
+mod experiment;
 mod file;
 mod holders;
 mod ledger;
@@ -17,18 +17,17 @@ mod mount;
 mod scope;
 mod seccomp;
 mod shield;
+mod slow;
 mod tracing;
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
-use catalogue::{CgroupLimit, Condition, Means, Need, Switch};
+use catalogue::{Condition, Means, Need, Switch};
 use files::Lock;
 use journal::{Evidence, Trial};
 use machine::Machine;
@@ -36,6 +35,7 @@ use processes::Signals;
 
 pub use audit::{Flush, Sink, TrailSettings};
 pub use command::Commands;
+pub use experiment::{Experiment, Handles};
 pub use holders::Watch;
 pub use ledger::{
     Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, remove_scratch, remove_tree, restore, survey,
@@ -203,176 +203,8 @@ pub struct Entered {
     /// The start of the programs.
     pub staging: Staging,
     proofs: Vec<(Arc<Switch>, Proof)>,
-}
-
-/// The means of a run to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has one such
-/// experiment at a time.
-pub struct Experiment {
-    settings: Settings,
-    /// A run that switches nothing does without one where none can be made.
-    ledger: Option<Ledger>,
-    signals: Option<Rc<Signals>>,
-    lock: Option<Lock>,
-}
-
-/// Files by which another process holds an experiment's ledger and its lock.
-#[derive(Debug)]
-pub struct Handles {
-    /// The ledger's path; empty without one.
-    pub path: PathBuf,
-    /// The ledger.
-    pub ledger: Option<File>,
-    /// The lock of those that switch conditions.
-    pub lock: Option<File>,
-}
-
-impl Experiment {
-    /// Starts an experiment.
-    ///
-    /// # Errors
-    /// Another one is running, an earlier one was not put back, or the ledger cannot be written.
-    pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
-        let lock = lock()?;
-        let survey = survey()?;
-        if let Some(why) = survey.unreadable.first() {
-            bail!("{why}");
-        }
-        if let Some(left) = survey.left.iter().find(|left| left.steps.iter().any(Undo::is_change)) {
-            bail!(
-                "an earlier run was killed and left changes behind ({}); `unixmark restore` undoes them",
-                left.path.display()
-            );
-        }
-        Ok(Experiment { settings, ledger: Some(Ledger::open()?), signals: None, lock: Some(lock) })
-    }
-
-    /// Returns what a run has that switches nothing.
-    #[must_use]
-    pub fn passive() -> Experiment {
-        Experiment { settings: Settings::default(), ledger: Ledger::open().ok(), signals: None, lock: None }
-    }
-
-    /// Returns what another process inherits that is to undo the ledger.
-    ///
-    /// # Errors
-    /// The kernel refuses.
-    pub fn handles(&self) -> std::io::Result<Handles> {
-        let ledger = self.ledger.as_ref();
-        Ok(Handles {
-            path: ledger.map(Ledger::path).unwrap_or_default(),
-            ledger: ledger.map(Ledger::handle).transpose()?,
-            lock: self.lock.as_ref().map(Lock::handle).transpose()?,
-        })
-    }
-
-    /// Has commands hear signals.
-    pub fn hear(&mut self, signals: Rc<Signals>) {
-        if let Some(ledger) = &mut self.ledger {
-            ledger.hear(Rc::clone(&signals));
-        }
-        self.signals = Some(signals);
-    }
-
-    /// Records a scratch directory that is about to be made.
-    ///
-    /// # Errors
-    /// A sentence: it cannot be recorded.
-    pub fn record_scratch(&mut self, path: &Path) -> Result<(), String> {
-        let ledger = self.ledger.as_mut();
-        ledger.map_or(Ok(()), |ledger| ledger.record(&Undo::RemoveScratch { path: path.to_path_buf() }).map(drop))
-    }
-
-    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'. It must be left even if this
-    /// fails.
-    ///
-    /// # Errors
-    /// It is not available here, or did not work.
-    pub fn enter(
-        &mut self,
-        condition: &Condition,
-        machine: &Machine,
-        scratch: &Path,
-        folder: &Path,
-    ) -> Result<Entered, Refusal> {
-        self.settings.scratch = scratch.to_path_buf();
-        let signals = self.signals.clone();
-        let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
-        enter(condition, machine, &self.settings, ledger, folder, signals.as_deref())
-    }
-
-    /// Makes control groups with `limits` for a load, which also joins those of its condition. They go when the condition is
-    /// left.
-    ///
-    /// # Errors
-    /// They cannot be made here.
-    pub fn load_cgroups(
-        &mut self,
-        limits: &[CgroupLimit],
-        machine: &Machine,
-        condition: &[PathBuf],
-    ) -> Result<Vec<PathBuf>, Refusal> {
-        if !limits.is_empty() && !condition.is_empty() && machine::cgroup::levels(machine, "cpu").0 {
-            let why = "under cgroup version 2 a load cannot be in a cgroup of its own and in its condition's";
-            return Err(Refusal::Unavailable(why.to_owned()));
-        }
-        let mut groups = Vec::new();
-        for limit in limits {
-            let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
-            cgroup::limit(machine, *limit, machine::cgroup::controller(*limit), &mut groups, ledger)?;
-        }
-        Ok(groups)
-    }
-
-    /// Begins to trace the scheduler for these programs; `None` unless that is asked for.
-    ///
-    /// # Errors
-    /// The kernel cannot, or the ledger cannot be written.
-    pub fn watch(&mut self, programs: &[u32], machine: &Machine) -> Result<Option<Watch>, Refusal> {
-        if !self.settings.why {
-            return Ok(None);
-        }
-        let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
-        Watch::begin(programs, machine, ledger).map(Some)
-    }
-
-    /// Proves that a condition was on during a trial, and returns what it produced; `None` if nothing was switched.
-    ///
-    /// # Errors
-    /// It is not proved, or a signal came.
-    pub fn prove(
-        &mut self,
-        entered: &mut Entered,
-        trial: &Trial,
-        window: Range<u64>,
-        companion: Option<f64>,
-    ) -> Result<Option<Evidence>, Refusal> {
-        if entered.proofs.is_empty() {
-            return Ok(None);
-        }
-        let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
-        let commands = Commands { ledger, signals: self.signals.as_deref(), limit: self.settings.patience };
-        entered.prove(&mut FinishedTrial { trial, window, companion, commands }).map(Some)
-    }
-
-    /// Undoes everything that was changed around a trial.
-    ///
-    /// # Errors
-    /// Something could not be undone: the run must not go on.
-    pub fn leave(&mut self) -> anyhow::Result<()> {
-        self.ledger.as_mut().map_or(Ok(()), Ledger::put_back)
-    }
-
-    /// Undoes everything, and removes the scratch directory and the ledger.
-    ///
-    /// # Errors
-    /// Something could not be undone.
-    pub fn end(&mut self) -> anyhow::Result<()> {
-        self.ledger.as_mut().map_or(Ok(()), Ledger::close)
-    }
-}
-
-fn no_ledger() -> Refusal {
-    Refusal::Failed("there is no ledger, so nothing may be changed".to_owned())
+    /// Those of its load's condition, which is no evidence on the programs.
+    load_proofs: Vec<(Arc<Switch>, Proof)>,
 }
 
 /// Enters a condition. How to undo what was changed is in the ledger, even if this fails.
@@ -404,7 +236,7 @@ pub fn enter(
         })?;
         proofs.push((Arc::clone(switch), entered));
     }
-    Ok(Entered { staging, proofs })
+    Ok(Entered { staging, proofs, load_proofs: Vec::new() })
 }
 
 /// Checks that a switch can be set to a level here, and changes nothing.
@@ -452,8 +284,8 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
             Box::new(move |context| shield::enter(shield, context))
         }
         Means::Mount => {
-            mount::available(level, machine)?;
-            Box::new(move |context| mount::enter(level, context))
+            let system = mount::available(switch, level, machine)?;
+            Box::new(move |context| mount::enter(system, context))
         }
         Means::Build => {
             compiler::available(switch, level)?;
@@ -476,19 +308,53 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
 }
 
 impl Entered {
+    /// Adds the condition of the load alone, and returns the start of the load: under both.
+    ///
+    /// # Errors
+    /// It cannot be in the control groups of both.
+    pub fn add_load(&mut self, load: Entered, machine: &Machine) -> Result<Staging, Refusal> {
+        let Staging { folder, cgroups, own_cgroups, .. } = load.staging;
+        let own = [cgroups, own_cgroups].concat();
+        let staging = &self.staging;
+        if !own.is_empty() && !staging.cgroups.is_empty() && machine::cgroup::levels(machine, "cpu").0 {
+            let why = "under cgroup version 2 a load cannot be in a cgroup of its own and in its condition's";
+            return Err(Refusal::Unavailable(why.to_owned()));
+        }
+        self.load_proofs = load.proofs;
+        Ok(Staging {
+            args: staging.args.clone(),
+            prefix: staging.prefix.clone(),
+            folder: folder.or(staging.folder.clone()),
+            cgroups: [own, staging.cgroups.clone()].concat(),
+            build: staging.build.clone(),
+            ..Staging::default()
+        })
+    }
+
     /// Proves that everything was on, and returns what it produced.
     ///
     /// # Errors
     /// It is not proved, or a signal came.
     pub fn prove(&mut self, finished: &mut FinishedTrial<'_>) -> Result<Evidence, Refusal> {
         let mut evidence = Evidence::default();
-        for (switch, prove) in &mut self.proofs {
-            prove(finished, &mut evidence).map_err(|refusal| match refusal {
-                _ if finished.commands.are_interrupted() => Refusal::Stopped,
-                Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
-                why => Refusal::Failed(format!("{} was not in effect, so its cost was not measured: {why}", switch.id)),
-            })?;
-        }
+        prove(&mut self.proofs, finished, &mut evidence)?;
+        prove(&mut self.load_proofs, finished, &mut Evidence::default())?;
         Ok(evidence)
     }
+}
+
+/// Adds to the evidence what proves that switches were on.
+fn prove(
+    proofs: &mut [(Arc<Switch>, Proof)],
+    finished: &mut FinishedTrial<'_>,
+    evidence: &mut Evidence,
+) -> Result<(), Refusal> {
+    for (switch, prove) in proofs {
+        prove(finished, evidence).map_err(|refusal| match refusal {
+            _ if finished.commands.are_interrupted() => Refusal::Stopped,
+            Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
+            why => Refusal::Failed(format!("{} was not in effect, so its cost was not measured: {why}", switch.id)),
+        })?;
+    }
+    Ok(())
 }

@@ -7,17 +7,54 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
-use super::{Context, Proof, Refusal, Undo};
+use super::{Context, Proof, Refusal, Undo, slow};
+use catalogue::Switch;
 use machine::Machine;
 
 /// File systems, and the type that statfs(2) reports for each.
 const KINDS: &[(&str, u32)] = &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("overlay", 0x794C_7630)];
 
-/// The size of the sparse file that holds an ext4.
-const SIZE: &str = "4g";
+/// The bytes of an ext4 for each of its inodes, and the size of the sparse file that holds it.
+const USUAL: [&str; 2] = ["16384", "4g"];
 
-/// Checks that the kernel and the tools for a file system are there.
-pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
+/// The same of a disk that is too slow to be filled: each inode has to be written when it is made.
+const LARGE: [&str; 2] = ["1048576", "64g"];
+
+/// A file system of a trial's own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileSystem {
+    name: &'static str,
+    magic: u32,
+    /// The bytes per second of its disk, where that is slowed down.
+    rate: Option<u64>,
+}
+
+/// Returns what a level means: the name of a file system, or the rate of a slow disk in MB/s.
+fn file_system(switch: &Switch, level: &str) -> Result<FileSystem, String> {
+    let (name, rate) = match &*switch.id {
+        "slow-disk" => match level.parse::<u64>() {
+            Ok(megabytes @ 1..=10_000) => ("ext4", Some(megabytes * 1_000_000)),
+            _ => return Err(format!("'{level}' is not a rate in MB/s, from 1 to 10000; try slow-disk=10")),
+        },
+        _ => (level, None),
+    };
+    let kind = KINDS.iter().find(|(known, _)| *known == name);
+    kind.map(|(name, magic)| FileSystem { name, magic: *magic, rate })
+        .ok_or_else(|| format!("the file system '{level}' is unknown"))
+}
+
+/// Returns the file system of a level, if the kernel and the tools for it are there.
+///
+/// # Errors
+/// A sentence saying what is missing.
+pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<FileSystem, String> {
+    let system = file_system(switch, level)?;
+    has_kind(system.name, machine)?;
+    system.rate.map_or(Ok(()), |_| slow::available(machine))?;
+    Ok(system)
+}
+
+fn has_kind(level: &str, machine: &Machine) -> Result<(), String> {
     let systems = machine.read("/proc/filesystems").unwrap_or_default();
     // A kernel with modules may load it on demand.
     if !systems.split_whitespace().any(|word| word == level) && !machine.exists("/proc/modules") {
@@ -33,10 +70,8 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
 }
 
 /// Mounts the file system and makes the programs work in it.
-pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
-    let Some((name, magic)) = KINDS.iter().find(|(name, _)| *name == level) else {
-        return Err(Refusal::Failed(format!("the file system '{level}' is unknown")));
-    };
+pub(super) fn enter(system: FileSystem, context: &mut Context<'_>) -> Result<Proof, Refusal> {
+    let FileSystem { name, magic, rate } = system;
     if context.staging.folder.is_some() {
         return Err(Refusal::Unavailable("the programs can only work in one file system".to_owned()));
     }
@@ -49,15 +84,17 @@ pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Proof, Ref
     }
     fs::create_dir_all(&place).map_err(made)?;
     context.ledger.record(&Undo::Unmount { path: place.clone() })?;
-    match *name {
-        "ext4" => mount_image(&base, &place, context)?,
+    match name {
+        "ext4" => mount_image(&base, &place, if rate.is_some() { LARGE } else { USUAL }, context)?,
         "overlay" => mount_overlay(&base, &place)?,
         name => mount(name, &place, "mode=0700")?,
     }
-    check(&place, name, *magic)?;
+    check(&place, name, magic)?;
+    let slow = rate.map(|rate| slow::enter(&place, rate, context)).transpose()?;
     context.staging.folder = Some(place.clone());
     Ok(Box::new(move |_, evidence| {
-        check(&place, name, *magic)?;
+        check(&place, name, magic)?;
+        slow.iter().try_for_each(|slow| slow.prove(evidence))?;
         evidence.notes.push(format!("the programs worked in {}, which is {name}", place.display()));
         Ok(())
     }))
@@ -93,13 +130,13 @@ fn mount_overlay(base: &Path, place: &Path) -> Result<(), Refusal> {
 }
 
 /// Mounts an ext4 in a file, made without lazy initialisation: nothing is left to be done while programs are measured.
-fn mount_image(base: &Path, place: &Path, context: &mut Context<'_>) -> Result<(), Refusal> {
+fn mount_image(base: &Path, place: &Path, [inodes, size]: [&str; 2], context: &mut Context<'_>) -> Result<(), Refusal> {
     let image = base.join("image");
     let [image_name, place_name] = [&image, place].map(|path| path.display().to_string());
     context.ledger.record(&Undo::RemoveFile { path: image })?;
     let at_once = "lazy_itable_init=0,lazy_journal_init=0";
     for words in [
-        &["mkfs.ext4", "-q", "-m", "0", "-E", at_once, &image_name, SIZE][..],
+        &["mkfs.ext4", "-q", "-m", "0", "-i", inodes, "-E", at_once, &image_name, size][..],
         &["mount", "-o", "loop", &image_name, &place_name],
     ] {
         let tool =

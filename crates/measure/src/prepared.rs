@@ -232,7 +232,7 @@ impl Prepared<'_> {
 /// all tests and loads, those of a program of the user's, and how long interactive tests were
 /// watched in a block.
 fn settings(ask: &Ask, plan: &Plan) -> Vec<String> {
-    let Matrix { test_args, load_args, load_number, load_weight, procedure, .. } = &ask.matrix;
+    let Matrix { test_args, load_args, load_number, load_condition, procedure, .. } = &ask.matrix;
     let foreign = plan.tests().filter(|test| test.is_foreign());
     let foreign = foreign.flat_map(|test| test.args.clone());
     let frames = words::seconds(procedure.preset.frames.as_secs_f64());
@@ -240,8 +240,8 @@ fn settings(ask: &Ask, plan: &Plan) -> Vec<String> {
     let frames = has_frames.then(|| format!("{frames} of frames a block"));
     let load = load_args.iter().map(|arg| format!("load {arg}"));
     let number = load_number.map(|number| format!("load number={number}"));
-    let weight = load_weight.map(|weight| format!("load weight={weight}"));
-    let load = load.chain(number).chain(weight);
+    let condition = (!load_condition.parts.is_empty()).then(|| format!("load {}", load_condition.name));
+    let load = load.chain(number).chain(condition);
     let traced = ask.why.then(|| "the scheduler traced".to_owned());
     foreign.chain(test_args.iter().cloned()).chain(load).chain(frames).chain(traced).collect()
 }

@@ -306,7 +306,6 @@ fn what_changes_the_figures_is_in_the_journal() {
         loads: catalogue().expand_loads(&words(&["burn"])).unwrap(),
         load_args: words(&["nice=3"]),
         load_number: Some(7),
-        load_weight: None,
         pin: Pin::Cpu(0),
         ..ask.matrix
     };

@@ -22,7 +22,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use catalogue::{Catalogue, CgroupLimit, Condition, Copies, Means, Metric, NONE, Test};
+use catalogue::{Catalogue, Condition, Copies, Means, Metric, NONE, Test};
 use journal::Topology;
 
 const TOO_MUCH: &str = "too much for one run; name fewer tests, copies, loads or conditions";
@@ -56,8 +56,8 @@ pub struct Cell {
     pub args: Vec<String>,
     /// Every argument of the load.
     pub load_args: Vec<String>,
-    /// What cgroups of the load's own limit.
-    pub load_cgroups: Vec<CgroupLimit>,
+    /// What the load alone runs under.
+    pub load_condition: Arc<Condition>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,
     /// Trials at most.
@@ -149,10 +149,10 @@ impl Plan {
         builds.map(|(switch, level)| format!("{}={level}", switch.id)).collect()
     }
 
-    /// Whether the machine is changed: by a condition, or a cgroup for a load.
+    /// Whether the machine is changed, by a condition of a cell or its load.
     #[must_use]
     pub fn changes_the_machine(&self) -> bool {
-        self.cells.iter().any(|cell| !cell.condition.parts.is_empty() || !cell.load_cgroups.is_empty())
+        self.cells.iter().any(|cell| !cell.condition.parts.is_empty() || !cell.load_condition.parts.is_empty())
     }
 
     /// Returns the rounds in order. The classic procedure's end; the others' go on, and the runner

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Arms, Cell, Pin, Procedure};
-use catalogue::{CgroupLimit, Condition, Copies, Metric, Test};
+use catalogue::{Condition, Copies, Metric, Test};
 
 /// The matrix, and how to measure it. By default it has no test: one copy without a load, on the
 /// machine as found.
@@ -27,8 +27,8 @@ pub struct Matrix {
     pub load_args: Vec<String>,
     /// How many processes or groups a load has, if it has such a number.
     pub load_number: Option<u32>,
-    /// The CPU weight of a cgroup of the load's own.
-    pub load_weight: Option<u32>,
+    /// What every load runs under besides its own condition.
+    pub load_condition: Arc<Condition>,
     /// Where copies run.
     pub pin: Pin,
 }
@@ -54,7 +54,7 @@ impl Default for Matrix {
             test_args: Vec::new(),
             load_args: Vec::new(),
             load_number: None,
-            load_weight: None,
+            load_condition: Condition::none(),
             pin: Pin::default(),
         }
     }
@@ -91,7 +91,9 @@ impl Matrix {
         cell.load_args.extend(self.load_args.iter().cloned());
         let number = point.load.and_then(|load| load.number.as_ref()).zip(self.load_number);
         cell.load_args.extend(number.map(|(name, number)| format!("{name}={number}")));
-        cell.load_cgroups.extend(point.load.and(self.load_weight).map(CgroupLimit::Weight));
+        if point.load.is_some() {
+            cell.load_condition = Arc::new(cell.load_condition.and(&self.load_condition));
+        }
         cell
     }
 }

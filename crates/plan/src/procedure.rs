@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::matrix::Point;
 use super::{Cell, Preset, Purpose};
-use catalogue::{CgroupLimit, Copies, Metric, Test};
+use catalogue::{Condition, Copies, Metric, Test};
 
 /// Which procedure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -181,11 +181,7 @@ impl Procedure {
             window: self.window(test),
             args: test.args.iter().chain(extra).cloned().collect(),
             load_args: load.iter().flat_map(|load| load.args.iter().chain(&load.standard.args)).cloned().collect(),
-            load_cgroups: load
-                .and_then(|load| load.memory)
-                .map(|mib| CgroupLimit::Memory(mib << 20))
-                .into_iter()
-                .collect(),
+            load_condition: load.map_or_else(Condition::none, |load| Arc::clone(&load.condition)),
             least: classic.unwrap_or(self.least.div_ceil(every)),
             most: classic.unwrap_or(self.most.div_ceil(every)),
             every,

@@ -14,7 +14,7 @@ use super::program::{Command, LANGUAGE};
 use super::rounds::Bench;
 use super::supervisor::{Role, Setup, Side, Supervisor};
 use build::{Programs, graphics};
-use catalogue::{Copies, GRAPHICS, Test};
+use catalogue::{Condition, Copies, GRAPHICS, Test};
 use conditions::{Entered, Experiment, Refusal, Staging};
 use display::Variable;
 use journal::{Copy, Fact, Trial};
@@ -163,17 +163,14 @@ impl<'a> Rig<'a> {
     }
 
     fn under_condition(&mut self, cell: &Cell, folder: &Path) -> Result<Trial, Refusal> {
-        let mut entered = Entered::default();
-        if !cell.condition.parts.is_empty() {
-            let scratch = self.supervisor.scratch.kept("condition")?;
-            entered = self.supervisor.experiment.enter(&cell.condition, self.setting.machine, &scratch, folder)?;
-        }
+        let mut entered = self.enter(&cell.condition, "condition", folder)?;
+        let of_load = self.enter(&cell.load_condition, "load-condition", folder)?;
+        let load_staging = entered.add_load(of_load, self.setting.machine)?;
         let staging = std::mem::take(&mut entered.staging);
         let folder = staging.folder.as_deref().unwrap_or(folder);
-        let background = self.load_folder(cell, &staging)?;
-        let cgroups = self.cgroups(cell, &staging)?;
+        let background = self.load_folder(cell, &load_staging)?;
         let load = cell.load.as_deref().map(|load| {
-            let load_side = self.load(cell, load, &background, &cgroups, &staging);
+            let load_side = self.load(cell, load, &background, &load_staging);
             load_side.map_err(|failure| Role::Load.blame(load, failure))
         });
         let companion = staging.companion.as_ref().map(|companion| self.companion(cell, companion, folder));
@@ -192,7 +189,16 @@ impl<'a> Rig<'a> {
         Ok(trial)
     }
 
-    /// Returns the directory where the cell's load works: with its condition's programs, else in a directory that is kept for the run.
+    /// Enters a condition, with the scratch directory of this name for what is not the programs'.
+    fn enter(&mut self, condition: &Condition, scratch: &str, folder: &Path) -> Result<Entered, Refusal> {
+        if condition.parts.is_empty() {
+            return Ok(Entered::default());
+        }
+        let scratch = self.supervisor.scratch.kept(scratch)?;
+        self.supervisor.experiment.enter(condition, self.setting.machine, &scratch, folder)
+    }
+
+    /// Returns the directory where the cell's load works: in the file system of its condition, else in one that is kept for the run.
     fn load_folder(&self, cell: &Cell, staging: &Staging) -> Result<PathBuf, Refusal> {
         let Some(load) = &cell.load else { return Ok(PathBuf::new()) };
         let name = format!("load-{}", load.id);
@@ -251,19 +257,12 @@ impl<'a> Rig<'a> {
             .collect()
     }
 
-    /// Makes the cgroups that the cell's load joins.
-    fn cgroups(&mut self, cell: &Cell, staging: &Staging) -> Result<Vec<PathBuf>, Refusal> {
-        let experiment = &mut self.supervisor.experiment;
-        experiment.load_cgroups(&cell.load_cgroups, self.setting.machine, &staging.cgroups)
-    }
-
     /// Returns the cell's load: it has an executable of its own, as copies have.
     fn load<'f, 't>(
         &self,
         cell: &Cell,
         load: &'t Test,
         folder: &'f Path,
-        cgroups: &[PathBuf],
         staging: &Staging,
     ) -> Result<Side<'f>, Refusal>
     where
@@ -273,7 +272,7 @@ impl<'a> Rig<'a> {
         can_run(self.setting.machine, load)?;
         let mut args = cell.load_args.clone();
         args.extend(staging.args.iter().cloned());
-        args.extend(joined(&[cgroups, &staging.cgroups].concat()));
+        args.extend(joined(&staging.cgroups));
         let path = self.executable(load, cell.copies, staging)?;
         let args = self.arguments(load, &args, 1);
         let command = prefixed(staging, Command { path, args, folder, environment: self.environment(load) });

@@ -1,0 +1,100 @@
+//! A slow disk: the kernel limits the rate of a block device, under version 1 of control groups for all programs, under version 2
+//! for those of a group.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{major, minor, stat};
+
+use super::{Context, Refusal, Undo, cgroup};
+use journal::Evidence;
+use machine::{Machine, cgroup::levels};
+
+/// The controller under version 1. No process of version 2 is in a group of that name.
+const CONTROLLER: &str = "blkio";
+
+/// Version 1's files of rates.
+const RATES: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"];
+
+/// What version 2 must have on: only with both are the pages that are written back known to be of a group.
+const CONTROLLERS: [&str; 2] = ["io", "memory"];
+
+/// The file where version 2 says which controllers are on below a group.
+const BELOW: &str = "cgroup.subtree_control";
+
+/// A disk that is slow.
+pub(super) struct SlowDisk {
+    limits: Vec<PathBuf>,
+    line: String,
+}
+
+/// Returns a sentence saying why no disk can be made slow here.
+pub(super) fn available(machine: &Machine) -> Result<(), String> {
+    let missing = || "this kernel cannot limit the rate of a disk (it needs CONFIG_BLK_DEV_THROTTLING)".to_owned();
+    let (v2, top) = top(machine).ok_or_else(missing)?;
+    let has = match v2 {
+        true => has_words(&top.join("cgroup.controllers"), &CONTROLLERS),
+        false => RATES.iter().all(|file| top.join(file).exists()),
+    };
+    has.then_some(()).ok_or_else(missing)
+}
+
+/// Returns whether groups are of version 2, and the uppermost one.
+fn top(machine: &Machine) -> Option<(bool, PathBuf)> {
+    let (v2, groups) = levels(machine, CONTROLLER);
+    Some((v2, machine.path(groups.last()?)))
+}
+
+fn has_words(file: &Path, words: &[&str]) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    words.iter().all(|word| text.split_whitespace().any(|found| found == *word))
+}
+
+/// Limits the device of a file system to a rate in bytes per second.
+pub(super) fn enter(place: &Path, rate: u64, context: &mut Context<'_>) -> Result<SlowDisk, Refusal> {
+    let device = stat(place).map_err(|why| format!("{} ({why})", place.display()))?.st_dev;
+    let device = format!("{}:{}", major(device), minor(device));
+    let (v2, top) = top(context.machine).ok_or("there are no control groups of disks")?;
+    if v2 {
+        return in_group(&top, &device, rate, context);
+    }
+    let limits = RATES.map(|file| top.join(file)).to_vec();
+    for path in &limits {
+        write(path, &format!("{device} {rate}"), &format!("{device} 0"), context)?;
+    }
+    Ok(SlowDisk { limits, line: format!("{device} {rate}") })
+}
+
+fn in_group(top: &Path, device: &str, rate: u64, context: &mut Context<'_>) -> Result<SlowDisk, Refusal> {
+    for controller in CONTROLLERS.iter().filter(|controller| !has_words(&top.join(BELOW), &[controller])) {
+        write(&top.join(BELOW), &format!("+{controller}"), &format!("-{controller}"), context)?;
+    }
+    let line = format!("{device} rbps={rate} wbps={rate}");
+    let settings = [("io.max", line.clone()), ("memory.high", "max".to_owned())];
+    let (machine, groups) = (context.machine, &mut context.staging.cgroups);
+    let group = cgroup::join(machine, CONTROLLER, &settings, "slow-disk", groups, context.ledger)?;
+    Ok(SlowDisk { limits: vec![group.join("io.max")], line })
+}
+
+/// Writes to a file what `undo` takes back.
+fn write(path: &Path, text: &str, undo: &str, context: &mut Context<'_>) -> Result<(), Refusal> {
+    context.ledger.record(&Undo::Write { path: path.to_path_buf(), text: undo.to_owned() })?;
+    fs::write(path, text).map_err(|why| match why.kind() {
+        std::io::ErrorKind::PermissionDenied => Refusal::Unavailable(format!("{} ({why})", path.display())),
+        _ => Refusal::Failed(format!("{} does not take '{text}' ({why})", path.display())),
+    })
+}
+
+impl SlowDisk {
+    /// Proves that the device is still limited.
+    pub(super) fn prove(&self, evidence: &mut Evidence) -> Result<(), String> {
+        for path in &self.limits {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            if !text.lines().any(|line| line.starts_with(&self.line)) {
+                return Err(format!("{} has no line '{}'", path.display(), self.line));
+            }
+        }
+        evidence.notes.push(format!("the rate of the disk was limited: {}", self.line));
+        Ok(())
+    }
+}
