@@ -135,6 +135,13 @@ pub fn shell(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the beginning of a text: `most` letters, and an ellipsis if there are more.
+#[must_use]
+pub fn beginning(text: &str, most: usize) -> String {
+    let start: String = text.chars().take(most).collect();
+    if start.len() < text.len() { start + "…" } else { start }
+}
+
 /// The first sentence of a paragraph, without its full stop.
 #[must_use]
 pub fn first_sentence(paragraph: &str) -> &str {

@@ -11,7 +11,7 @@ mod size;
 mod time;
 mod wrap;
 
-pub use clean::{ascii, clean, csv_field, first_sentence, json_text, log_lines, shell, shortened, visible};
+pub use clean::{ascii, beginning, clean, csv_field, first_sentence, json_text, log_lines, shell, shortened, visible};
 pub use list::{Grouped, Unique, copies, count, hosts, listed, merged};
 pub use nearest::{mentions, nearest};
 pub use number::{

@@ -5,13 +5,13 @@ use crate::NOTHING;
 /// Returns a score: UnixBench's one decimal, and four significant figures below 100.
 #[must_use]
 pub fn score(value: f64) -> String {
-    match value.abs() {
-        size if !size.is_finite() => NOTHING.to_owned(),
-        size if size < 1.0 => format!("{value:.4}"),
-        size if size < 10.0 => format!("{value:.3}"),
-        size if size < 100.0 => format!("{value:.2}"),
-        _ => format!("{value:.1}"),
-    }
+    if value.is_finite() { stepped(value, &[100.0, 10.0, 1.0], 1) } else { NOTHING.to_owned() }
+}
+
+/// A number with `least` decimals, and one more for each border that it is below.
+fn stepped(value: f64, borders: &[f64], least: usize) -> String {
+    let decimals = least + borders.iter().filter(|border| value.abs() < **border).count();
+    format!("{value:.decimals$}")
 }
 
 /// Returns three significant figures and at most three decimals: `0`, `0.098`, `3.12`, `245`.
@@ -20,10 +20,7 @@ pub fn figure(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
         0.0 => "0".to_owned(),
-        size if size >= 99.95 => format!("{value:.0}"),
-        size if size >= 9.995 => format!("{value:.1}"),
-        size if size >= 0.995 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
+        _ => stepped(value, &[99.95, 9.995, 0.995], 0),
     }
 }
 
@@ -54,13 +51,7 @@ pub fn short(value: f64) -> String {
 }
 
 fn four(value: f64) -> String {
-    match value.abs() {
-        size if size >= 999.95 => format!("{value:.0}"),
-        size if size >= 99.995 => format!("{value:.1}"),
-        size if size >= 9.9995 => format!("{value:.2}"),
-        size if size >= 0.999_95 => format!("{value:.3}"),
-        _ => format!("{value:.4}"),
-    }
+    stepped(value, &[999.95, 99.995, 9.9995, 0.999_95], 0)
 }
 
 /// Returns a number in at most eight columns: `51234568`, `3.28e9`, `0.012`.
@@ -82,13 +73,8 @@ pub fn coefficient(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
         0.0 => "0".to_owned(),
-        size if size >= 9.995 => format!("{value:.1}"),
-        size if size >= 0.9995 => format!("{value:.2}"),
-        size if size >= 0.099_95 => format!("{value:.3}"),
-        size if size >= 0.009_995 => format!("{value:.4}"),
-        size if size >= 0.000_999_5 => format!("{value:.5}"),
-        size if size >= 0.000_05 => format!("{value:.6}"),
-        _ => format!("{value:.1e}"),
+        size if size < 0.000_05 => format!("{value:.1e}"),
+        _ => stepped(value, &[9.995, 0.9995, 0.099_95, 0.009_995, 0.000_999_5], 1),
     }
 }
 
