@@ -1,9 +1,9 @@
 //! The most that a journal may have. It may be a stranger's: what is read of it, and what a report then takes, is bounded. Every
 //! bound is far beyond what can be measured in a day.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Error, Result, ensure};
 
 use super::{Journal, Printed, Record, Trial, numbers};
 
@@ -23,55 +23,16 @@ const PRINTED: &str = "printed figures of different names";
 const CELLS: &str = "cells";
 const LEVELS: &str = "different numbers of copies";
 
+/// Trials, and what a trial has some of.
+const MOST_TRIALS: usize = 10_000_000;
+
 /// What has been read of a journal.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tally {
-    cells: Bounded,
+    /// By what they are.
+    counts: BTreeMap<&'static str, usize>,
     levels: BTreeSet<u32>,
-    facts: Bounded,
-    warnings: Bounded,
-    trials: Bounded,
-    copies: Bounded,
-    executions: Bounded,
-    printed: Bounded,
     names: BTreeSet<String>,
-    notes: Bounded,
-    histograms: Bounded,
-    counts: Bounded,
-    samples: Bounded,
-    faults: Bounded,
-    passes: Bounded,
-}
-
-/// A number of something.
-#[derive(Debug)]
-struct Bounded {
-    count: usize,
-    most: usize,
-    what: &'static str,
-}
-
-impl Default for Tally {
-    fn default() -> Tally {
-        let most = |most, what| Bounded { count: 0, most, what };
-        Tally {
-            cells: most(MOST_CELLS, CELLS),
-            levels: BTreeSet::new(),
-            facts: most(10_000, "facts"),
-            warnings: most(100_000, "warnings"),
-            trials: most(10_000_000, "trials"),
-            copies: most(10_000_000, "copies"),
-            executions: most(10_000_000, "executions"),
-            printed: most(10_000_000, "printed figures"),
-            names: BTreeSet::new(),
-            notes: most(100_000, "notes of programs"),
-            histograms: most(100_000, "histograms"),
-            counts: most(1_000_000, "counts"),
-            samples: most(10_000_000, "samples"),
-            faults: most(10_000, "faults"),
-            passes: most(1_000_000, "passes"),
-        }
-    }
 }
 
 impl Tally {
@@ -82,46 +43,44 @@ impl Tally {
     pub fn add(&mut self, record: &Record) -> Result<()> {
         numbers::check(record)?;
         match record {
-            Record::Fact(_) => self.facts.add(1),
+            Record::Fact(_) => self.count(1, "facts", 10_000),
             Record::Cell(cell) => {
                 self.levels.insert(cell.key.copies);
                 check(self.levels.len(), MOST_LEVELS, LEVELS)?;
-                self.cells.add(1)
+                self.count(1, CELLS, MOST_CELLS)
             }
             Record::Trial(trial) => self.add_trial(trial),
-            Record::Counts(counts) => self.counts.add(counts.counts.len() + counts.notes.len()),
-            Record::Sample(_) => self.samples.add(1),
-            Record::Fault(_) => self.faults.add(1),
-            Record::Pass(_) => self.passes.add(1),
-            Record::Warning(_) => self.warnings.add(1),
+            Record::Counts(counts) => self.count(counts.counts.len() + counts.notes.len(), "counts", 1_000_000),
+            Record::Sample(_) => self.count(1, "samples", MOST_TRIALS),
+            Record::Fault(_) => self.count(1, "faults", 10_000),
+            Record::Pass(_) => self.count(1, "passes", 1_000_000),
+            Record::Warning(_) => self.count(1, "warnings", 100_000),
             Record::Run(_) | Record::BurnIn(_) | Record::End(_) => Ok(()),
         }
     }
 
     fn add_trial(&mut self, trial: &Trial) -> Result<()> {
-        self.trials.add(1)?;
+        self.count(1, "trials", MOST_TRIALS)?;
         let load = trial.background.iter().map(|background| &background.copy);
         for copy in trial.copies.iter().chain(load) {
-            self.copies.add(1)?;
-            self.executions.add(copy.executions.len())?;
+            self.count(1, "copies", MOST_TRIALS)?;
+            self.count(copy.executions.len(), "executions", MOST_TRIALS)?;
             self.add_printed(&copy.printed)?;
-            self.notes.add(copy.notes.len())?;
+            self.count(copy.notes.len(), "notes of programs", 100_000)?;
             for histogram in copy.histograms() {
                 // Looked at only now, since that takes a thousand times its length for a moment.
-                self.histograms.add(1)?;
+                self.count(1, "histograms", 100_000)?;
                 histogram.check().map_err(Error::msg)?;
             }
         }
         Ok(())
     }
-}
 
-impl Tally {
     /// Each figure becomes a cell, and each of its trials a trial.
     fn add_printed(&mut self, printed: &[Printed]) -> Result<()> {
         for one in printed {
-            self.trials.add(1)?;
-            self.printed.add(one.rounds.len())?;
+            self.count(1, "trials", MOST_TRIALS)?;
+            self.count(one.rounds.len(), "printed figures", MOST_TRIALS)?;
             if !self.names.contains(&one.name) {
                 self.names.insert(one.name.clone());
                 check(self.names.len(), MOST_PRINTED, PRINTED)?;
@@ -129,12 +88,11 @@ impl Tally {
         }
         Ok(())
     }
-}
 
-impl Bounded {
-    fn add(&mut self, count: usize) -> Result<()> {
-        self.count += count;
-        check(self.count, self.most, self.what)
+    fn count(&mut self, number: usize, what: &'static str, most: usize) -> Result<()> {
+        let count = self.counts.entry(what).or_default();
+        *count += number;
+        check(*count, most, what)
     }
 }
 
@@ -159,9 +117,7 @@ pub fn check_cells(copies: impl ExactSizeIterator<Item = u32>) -> Result<()> {
 }
 
 fn check(count: usize, most: usize, what: &str) -> Result<()> {
-    if count > most {
-        bail!("it has more than {most} {what}, the most that a journal may have");
-    }
+    ensure!(count <= most, "it has more than {most} {what}, the most that a journal may have");
     Ok(())
 }
 

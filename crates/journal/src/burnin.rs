@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Reading, SensorLimits};
+use super::{Reading, SensorLimits, is_zero};
 
 /// What is burnt in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,9 +63,10 @@ pub struct Sample {
     pub faults: u64,
 }
 
-/// What one thread did in about a second; in the journal `[thread, cpu, at, count, clock, wrong]`.
+/// What one thread did in about a second; in the journal `[thread, cpu, at, count, clock, wrong]`, as which serde
+/// reads a struct, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "BeatLine", into = "BeatLine")]
+#[serde(into = "(u32, u32, f64, u64, f64, u64)")]
 pub struct Beat {
     /// The thread, from 0.
     pub thread: u32,
@@ -81,16 +82,8 @@ pub struct Beat {
     pub wrong: u64,
 }
 
-type BeatLine = (u32, u32, f64, u64, f64, u64);
-
-impl From<BeatLine> for Beat {
-    fn from((thread, cpu, at, count, clock, wrong): BeatLine) -> Beat {
-        Beat { thread, cpu, at, count, clock, wrong }
-    }
-}
-
-impl From<Beat> for BeatLine {
-    fn from(beat: Beat) -> BeatLine {
+impl From<Beat> for (u32, u32, f64, u64, f64, u64) {
+    fn from(beat: Beat) -> Self {
         (beat.thread, beat.cpu, beat.at, beat.count, beat.clock, beat.wrong)
     }
 }
@@ -206,8 +199,4 @@ impl<'de> Deserialize<'de> for Word {
         let text = String::deserialize(deserializer)?;
         Word::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not a hexadecimal number")))
     }
-}
-
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Key;
+use super::{Key, is_zero};
 use catalogue::{Condition, Copies, Metric, NONE, Test};
 
 /// One cell of test × copies × load × condition.
@@ -78,12 +78,6 @@ pub struct Scale {
     pub unit: String,
     /// What one count per second is worth in the unit.
     pub worth: f64,
-}
-
-/// Serde asks with a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(ns: &u64) -> bool {
-    *ns == 0
 }
 
 impl Cell {

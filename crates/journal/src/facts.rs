@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A number with its unit; in journals `[number, unit]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "(f64, String)", into = "(f64, String)")]
+#[serde(into = "(f64, String)")]
 pub struct Quantity {
     /// The number.
     pub number: f64,
@@ -192,12 +192,6 @@ impl fmt::Display for Quantity {
     }
 }
 
-impl From<(f64, String)> for Quantity {
-    fn from((number, unit): (f64, String)) -> Quantity {
-        Quantity { number, unit }
-    }
-}
-
 impl From<Quantity> for (f64, String) {
     fn from(quantity: Quantity) -> (f64, String) {
         (quantity.number, quantity.unit)
@@ -205,6 +199,12 @@ impl From<Quantity> for (f64, String) {
 }
 
 impl Fact {
+    /// Returns a fact of this name, label and group.
+    #[must_use]
+    pub fn new([name, label, group]: [&str; 3], value: String, quantity: Option<Quantity>) -> Fact {
+        Fact { name: name.to_owned(), label: label.to_owned(), group: group.to_owned(), value, quantity }
+    }
+
     /// The name of the fact that says what energy is read from.
     pub const ENERGY: &str = "run.energy";
 

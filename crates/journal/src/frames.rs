@@ -174,8 +174,7 @@ impl Recorder {
             self.frames.corrected.record(latency);
             self.second(frame.planned, latency);
             self.rank(frame, latency);
-        }
-        if frame.latency(&schedule).is_none() {
+        } else {
             // It was dropped itself, after so long.
             self.frames.corrected.record(frame.end().saturating_sub(frame.planned));
         }

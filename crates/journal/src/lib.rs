@@ -146,3 +146,8 @@ impl Journal {
         records
     }
 }
+
+/// Whether a field can be left out; serde asks with a reference.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

@@ -1,6 +1,6 @@
 //! Numbers that nothing can have measured. Sums of those that remain fit their types.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 
 use super::{Cell, Copy, Execution, Frames, Record, Sample, Trial};
 
@@ -29,9 +29,7 @@ pub(super) fn check(record: &Record) -> Result<()> {
         Record::BurnIn(burnin) => most(burnin.threads.into(), MOST_COPIES.into(), "threads"),
         Record::Sample(sample) => check_sample(sample),
         Record::Fault(fault) => most(fault.pass, MOST_COUNT, "passes"),
-        Record::Pass(pass) => {
-            [pass.pass, pass.faults, pass.bytes].into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a pass"))
-        }
+        Record::Pass(pass) => all([pass.pass, pass.faults, pass.bytes], MOST_COUNT, "of a pass"),
         Record::Fact(_) | Record::Warning(_) | Record::End(_) => Ok(()),
     }
 }
@@ -48,7 +46,7 @@ fn check_trial(trial: &Trial) -> Result<()> {
     let Some(trail) = trial.evidence.as_ref().and_then(|evidence| evidence.trail.as_ref()) else { return Ok(()) };
     let counts =
         [trail.events, trail.records, trail.bytes, trail.all_events, trail.all_bytes, trail.lost, trail.queued];
-    counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a trail"))
+    all(counts, MOST_COUNT, "of a trail")
 }
 
 fn check_copy(copy: &Copy) -> Result<()> {
@@ -57,7 +55,7 @@ fn check_copy(copy: &Copy) -> Result<()> {
     ends.max().map_or(Ok(()), |ns| most(ns, MOST_NS, "ns"))?;
     if let Some(usage) = &copy.usage {
         let counts = [usage.minor_faults, usage.major_faults, usage.voluntary, usage.involuntary, usage.maxrss_kib];
-        counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a program's usage"))?;
+        all(counts, MOST_COUNT, "of a program's usage")?;
     }
     copy.executions.iter().try_for_each(check_execution)?;
     let rounds = copy.printed.iter().flat_map(|printed| &printed.rounds);
@@ -66,24 +64,23 @@ fn check_copy(copy: &Copy) -> Result<()> {
 }
 
 fn check_execution(one: &Execution) -> Result<()> {
-    [one.start, one.end, one.user, one.system].into_iter().try_for_each(|ns| most(ns, MOST_NS, "ns"))?;
+    all([one.start, one.end, one.user, one.system], MOST_NS, "ns")?;
     let counts = [one.round, one.minor_faults, one.major_faults, one.voluntary, one.involuntary, one.maxrss_kib];
-    counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of an execution"))
+    all(counts, MOST_COUNT, "of an execution")
 }
 
 fn check_frames(frames: &Frames) -> Result<()> {
     let Frames { schedule, done, late, .. } = frames;
-    [schedule.planned, *done, *late].into_iter().try_for_each(|count| most(count, MOST_COUNT, "frames"))?;
+    all([schedule.planned, *done, *late], MOST_COUNT, "frames")?;
     let of_frames = frames.worst.iter().chain(&frames.last);
     let moments = of_frames.flat_map(|frame| [frame.planned, frame.sent, frame.woke, frame.done.unwrap_or(0)]);
     let own = [schedule.period, schedule.deadline, schedule.work, frames.broke.unwrap_or(0)];
-    let mut all = moments.chain(own).chain(frames.seconds.iter().copied());
-    all.try_for_each(|ns| most(ns, MOST_NS, "ns"))?;
+    all(moments.chain(own).chain(frames.seconds.iter().copied()), MOST_NS, "ns")?;
     let Some(holders) = &frames.holders else { return Ok(()) };
     let counts = holders.causes.iter().map(|cause| cause.frames).chain([holders.late, holders.traced]);
-    counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "frames"))?;
+    all(counts, MOST_COUNT, "frames")?;
     let waits = holders.worst.iter().flatten().map(|(_, ns)| *ns).chain(holders.causes.iter().map(|cause| cause.ns));
-    waits.into_iter().try_for_each(|ns| most(ns, MOST_NS, "ns"))
+    all(waits, MOST_NS, "ns")
 }
 
 fn check_sample(sample: &Sample) -> Result<()> {
@@ -93,13 +90,14 @@ fn check_sample(sample: &Sample) -> Result<()> {
     }
     let stage = sample.stage.iter().flat_map(|stage| [stage.pass, stage.done, stage.total]);
     let sensors = sample.sensors.count.values().chain(sample.sensors.cooling.values()).copied();
-    let mut all = stage.chain(sensors).chain([sample.faults]);
-    all.try_for_each(|count| most(count, MOST_COUNT, "of a sample"))
+    all(stage.chain(sensors).chain([sample.faults]), MOST_COUNT, "of a sample")
+}
+
+fn all(numbers: impl IntoIterator<Item = u64>, limit: u64, what: &str) -> Result<()> {
+    numbers.into_iter().try_for_each(|number| most(number, limit, what))
 }
 
 fn most(number: u64, most: u64, what: &str) -> Result<()> {
-    if number > most {
-        bail!("{number} {what} are more than can be measured ({most})");
-    }
+    ensure!(number <= most, "{number} {what} are more than can be measured ({most})");
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::bounds::{MOST_BYTES, Tally};
 use super::line::{Line, kind};
@@ -111,9 +111,7 @@ impl Banner {
 
 /// The beginning of a line, as a message quotes it.
 fn quoted(line: &[u8]) -> String {
-    let line = words::clean(String::from_utf8_lossy(line).trim());
-    let start: String = line.chars().take(QUOTED).collect();
-    if start.len() < line.len() { format!("{start}…") } else { start }
+    words::beginning(&words::clean(String::from_utf8_lossy(line).trim()), QUOTED)
 }
 
 /// What the beginning of a file says.
@@ -188,35 +186,29 @@ fn is_run(line: &[u8]) -> bool {
 fn place(record: Record, journal: &mut Journal) -> Result<()> {
     match record {
         Record::Run(run) => {
-            if !journal.run.format.is_empty() {
-                bail!("a second run in one journal");
-            }
-            if run.format != FORMAT {
-                bail!("the format is '{}' and this version reads '{FORMAT}'; try a newer unixmark", run.format);
-            }
+            ensure!(journal.run.format.is_empty(), "a second run in one journal");
+            let format = &run.format;
+            ensure!(
+                format == FORMAT,
+                "the format is '{format}' and this version reads '{FORMAT}'; try a newer unixmark"
+            );
             journal.run = *run;
         }
         _ if journal.run.format.is_empty() => bail!("the first line is not a run"),
         Record::Fact(fact) => journal.facts.push(fact),
         Record::Cell(mut cell) => {
             cell.first |= was_first(&cell.key.condition);
-            if cell.id != journal.cells.len() {
-                bail!("cell {} is out of order", cell.id);
-            }
+            ensure!(cell.id == journal.cells.len(), "cell {} is out of order", cell.id);
             journal.cells.push(*cell);
         }
         Record::Trial(mut trial) => {
             // Serde makes room for four, and most trials have one.
             trial.copies.shrink_to_fit();
-            if trial.cell >= journal.cells.len() {
-                bail!("a trial of cell {}, which is not in the journal", trial.cell);
-            }
+            ensure!(trial.cell < journal.cells.len(), "a trial of cell {}, which is not in the journal", trial.cell);
             journal.trials.push(*trial);
         }
         Record::Counts(counts) => {
-            if counts.cell >= journal.cells.len() {
-                bail!("counts of cell {}, which is not in the journal", counts.cell);
-            }
+            ensure!(counts.cell < journal.cells.len(), "counts of cell {}, which is not in the journal", counts.cell);
             journal.counts.push(counts);
         }
         Record::BurnIn(burnin) => journal.burnin = Some(*burnin),

@@ -76,34 +76,27 @@ impl Store {
     /// # Errors
     /// The directory cannot be made or has too little room: refused before anything is measured.
     pub fn create(&self, host: &str, date: &str) -> Result<(String, PathBuf)> {
-        fs::create_dir_all(&self.root).with_context(|| {
-            format!("the results directory {} cannot be made; try --results DIR", self.root.display())
-        })?;
-        if free(&self.root)
-            .with_context(|| format!("the results directory {} cannot be read", self.root.display()))?
-            .is_some_and(|free| free < ROOM)
-        {
-            bail!(
-                "the results directory {} has less than {} MiB free; make room or try --results DIR",
-                self.root.display(),
-                ROOM >> 20
-            );
+        let root = self.root.display();
+        let cannot = |what: &str| format!("the results directory {root} cannot be {what}");
+        fs::create_dir_all(&self.root).with_context(|| cannot("made; try --results DIR"))?;
+        let free = free(&self.root).with_context(|| cannot("read"))?;
+        if free.is_some_and(|free| free < ROOM) {
+            let least = ROOM >> 20;
+            bail!("the results directory {root} has less than {least} MiB free; make room or try --results DIR");
         }
         let host = plain(host);
         for number in 1..10_000 {
             let name = format!("{host}-{date}-{number:02}");
             let path = self.root.join(&name);
             match fs::create_dir(&path) {
-                Ok(()) => return Ok((name, path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    return Err(error).with_context(|| {
-                        format!("the results directory {} cannot be written; try --results DIR", self.root.display())
-                    });
+                made => {
+                    made.with_context(|| cannot("written; try --results DIR"))?;
+                    return Ok((name, path));
                 }
             }
         }
-        bail!("{} has ten thousand runs of today; try --results DIR", self.root.display())
+        bail!("{root} has ten thousand runs of today; try --results DIR")
     }
 
     /// Returns every run, the one written longest ago first.
@@ -111,16 +104,14 @@ impl Store {
     /// # Errors
     /// The results directory cannot be read; that there is none is an empty list.
     pub fn list(&self) -> Result<Vec<Listed>> {
+        let why = || format!("{} cannot be read", self.root.display());
         let entries = match fs::read_dir(&self.root) {
-            Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => {
-                return Err(error).with_context(|| format!("{} cannot be read", self.root.display()));
-            }
+            entries => entries.with_context(why)?,
         };
         let mut runs = Vec::new();
         for entry in entries {
-            let path = entry.with_context(|| format!("{} cannot be read", self.root.display()))?.path();
+            let path = entry.with_context(why)?.path();
             let journal = path.join(FILE);
             let Ok(metadata) = fs::metadata(&journal) else { continue };
             // By when they were written here: an imported run describes an older day.
@@ -170,11 +161,8 @@ impl Store {
         let measured = runs.iter().filter(|listed| listed.has_trials()).count();
         match (runs.last(), measured) {
             (None, _) => anyhow!("there are no runs in {root}; `unixmark run --budget 2m` makes one"),
-            (Some(newest), 0) => {
-                anyhow!(
-                    "no run in {root} measured anything; `unixmark report {}` says why the newest did not",
-                    newest.name
-                )
+            (Some(Listed { name, .. }), 0) => {
+                anyhow!("no run in {root} measured anything; `unixmark report {name}` says why the newest did not")
             }
             _ => {
                 anyhow!("'{name}' goes back further than the {} with a trial in {root}", words::count(measured, "run"))

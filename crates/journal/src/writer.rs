@@ -49,12 +49,10 @@ impl Writer {
             let mut out = std::io::stdout().lock();
             out.write_all(&line).and_then(|()| out.flush()).context("the journal cannot be written to stdout")?;
         }
-        self.file.write_all(&line).with_context(|| {
-            format!(
-                "the journal {} cannot be written; what was measured so far is kept: make room, then start a new run",
-                self.path.display()
-            )
-        })
+        let advice = "what was measured so far is kept: make room, then start a new run";
+        self.file
+            .write_all(&line)
+            .with_context(|| format!("the journal {} cannot be written; {advice}", self.path.display()))
     }
 
     /// Makes what was appended survive a power cut.
