@@ -7,8 +7,6 @@ use std::borrow::{Borrow, Cow};
 use hdrhistogram::Histogram as Counters;
 use serde::{Deserialize, Serialize};
 
-use packed::Packed;
-
 /// Three figures of every value are kept.
 const FIGURES: u8 = 3;
 
@@ -24,7 +22,7 @@ pub struct Histogram {
 #[derive(Debug, Clone)]
 enum Form {
     Open(Counters<u64>),
-    Packed(Packed),
+    Packed(Box<str>),
 }
 
 impl Default for Histogram {
@@ -127,7 +125,7 @@ impl Histogram {
     pub fn check(&self) -> Result<(), String> {
         match &self.form {
             Form::Open(_) => Ok(()),
-            Form::Packed(packed) => packed.open().map(|_| ()),
+            Form::Packed(text) => packed::unpack(text).map(|_| ()),
         }
     }
 
@@ -135,7 +133,7 @@ impl Histogram {
         match &self.form {
             Form::Open(counters) => Cow::Borrowed(counters),
             // Whoever reads strange ones checks them; a damaged one counts as empty.
-            Form::Packed(packed) => Cow::Owned(packed.open().unwrap_or_else(|_| empty())),
+            Form::Packed(text) => Cow::Owned(packed::unpack(text).unwrap_or_else(|_| empty())),
         }
     }
 
@@ -157,7 +155,7 @@ impl From<Histogram> for String {
     fn from(histogram: Histogram) -> String {
         match histogram.form {
             Form::Open(counters) => packed::pack(&counters),
-            Form::Packed(packed) => packed.into_text(),
+            Form::Packed(text) => text.into(),
         }
     }
 }
@@ -171,7 +169,8 @@ impl TryFrom<String> for Histogram {
     /// # Errors
     /// The text does not begin as this type writes it.
     fn try_from(text: String) -> Result<Histogram, String> {
-        Ok(Histogram { form: Form::Packed(Packed::read(text)?) })
+        packed::check(&text)?;
+        Ok(Histogram { form: Form::Packed(text.into()) })
     }
 }
 

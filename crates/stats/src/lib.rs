@@ -49,9 +49,9 @@ pub use walsh::{paired_ends, paired_shift, pseudo_median};
 
 /// A number with its 95 % interval; the ends are infinite where the data carry no interval.
 ///
-/// Its serial form has null for each number that is not finite: NaN for the value, infinite ends.
+/// In JSON each number that is not finite is null: NaN for the value, infinite ends.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Finite", from = "Finite")]
+#[serde(from = "Finite")]
 pub struct Estimate {
     /// The number.
     pub value: f64,
@@ -62,18 +62,11 @@ pub struct Estimate {
 }
 
 /// An estimate as JSON can hold it.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Finite {
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-}
-
-impl From<Estimate> for Finite {
-    fn from(Estimate { value, low, high }: Estimate) -> Finite {
-        let [value, low, high] = [value, low, high].map(|number| number.is_finite().then_some(number));
-        Finite { value, low, high }
-    }
 }
 
 impl From<Finite> for Estimate {

@@ -29,37 +29,14 @@ const LONGEST: usize = 9;
 /// sum of as many histograms as a journal may have is still a 64-bit number.
 const MOST_COUNT: u64 = 1 << 44;
 
-/// A histogram as text.
-#[derive(Debug, Clone)]
-pub(super) struct Packed {
-    text: Box<str>,
-}
-
-impl Packed {
-    /// Returns the histogram of a text, of which only the beginning is looked at.
-    ///
-    /// # Errors
-    /// It does not begin as [`pack`] writes it.
-    pub fn read(text: String) -> Result<Packed, String> {
-        let start = match inflated(&deflated(&text)?, HEADER) {
-            Ok(whole) => whole,
-            Err(error) => error.output,
-        };
-        check_start(&start)?;
-        Ok(Packed { text: text.into_boxed_str() })
-    }
-
-    /// Returns its counters.
-    ///
-    /// # Errors
-    /// It is not what [`pack`] writes.
-    pub fn open(&self) -> Result<Counters<u64>, String> {
-        unpack(&self.text)
-    }
-
-    /// Returns its text.
-    pub fn into_text(self) -> String {
-        self.text.into()
+/// Checks the text of a histogram, of which only the beginning is looked at.
+///
+/// # Errors
+/// It does not begin as [`pack`] writes it.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    match inflated(&deflated(text)?, HEADER) {
+        Ok(whole) => check_start(&whole),
+        Err(error) => check_start(&error.output),
     }
 }
 
@@ -71,7 +48,11 @@ pub(super) fn pack(counters: &Counters<u64>) -> String {
     STANDARD.encode(bytes)
 }
 
-fn unpack(text: &str) -> Result<Counters<u64>, String> {
+/// Returns the histogram of a text.
+///
+/// # Errors
+/// It is not what [`pack`] writes.
+pub(super) fn unpack(text: &str) -> Result<Counters<u64>, String> {
     let plain = inflated(&deflated(text)?, HEADER + LONGEST * MOST_COUNTERS)
         .map_err(|error| format!("a damaged histogram: {error}"))?;
     check_start(&plain)?;
@@ -159,13 +140,13 @@ mod tests {
     }
 
     fn refused(text: String) -> String {
-        Packed::read(text).and_then(|packed| packed.open()).unwrap_err()
+        check(&text).and_then(|()| unpack(&text)).unwrap_err()
     }
 
     #[test]
     fn what_a_text_declares_is_not_believed() {
         let high = u64::MAX >> 1;
-        assert_eq!(Packed::read(forged(1, 3, 1, high, &[4])).unwrap().open().unwrap().len(), 2);
+        assert_eq!(unpack(&forged(1, 3, 1, high, &[4])).unwrap().len(), 2);
         for length in [0, 2, u32::MAX] {
             assert!(refused(forged(length, 3, 1, high, &[4])).contains("another length"), "{length}");
         }
