@@ -68,9 +68,7 @@ impl Execution {
         arguments.extend(flags.iter().filter(|(_, value)| *value > 0).map(|(name, value)| format!("{name}={value}")));
         arguments
     }
-}
 
-impl Execution {
     /// The words by which the program knows what comes before and after all commands.
     fn around(&self) -> Vec<String> {
         [("setup", &self.setup), ("cleanup", &self.cleanup)].map(section).concat()

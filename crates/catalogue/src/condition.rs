@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::{Catalogue, NONE, Need, Test, unknown};
 
@@ -20,7 +20,7 @@ pub struct Switch {
     pub means: Means,
     /// The levels it has, in order. None at all means that it is on or not named; a row whose only level has an empty name
     /// takes anything.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "levels")]
     pub levels: Vec<Level>,
     /// What `unixmark cost` compares it with, where that is not the machine as found.
     pub against: Option<String>,
@@ -59,7 +59,6 @@ pub struct Switch {
 
 /// A value that a switch can have: a name, or a table with more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "LevelForm")]
 pub struct Level {
     /// The name on the command line. One that ends in `:` takes more after it.
     pub id: String,
@@ -70,30 +69,24 @@ pub struct Level {
     /// Audit rules in the format of auditctl(8).
     pub rules: Option<String>,
     /// Whether it can only be measured before anything else of the run has been switched.
+    #[serde(default)]
     pub first: bool,
 }
 
+/// A level as a row has it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum LevelForm {
     Id(String),
-    Table {
-        id: String,
-        text: Option<String>,
-        phrase: Option<String>,
-        rules: Option<String>,
-        #[serde(default)]
-        first: bool,
-    },
+    Table(Level),
 }
 
-impl From<LevelForm> for Level {
-    fn from(form: LevelForm) -> Level {
-        match form {
-            LevelForm::Id(id) => Level { id, ..Level::default() },
-            LevelForm::Table { id, text, phrase, rules, first } => Level { id, text, phrase, rules, first },
-        }
-    }
+fn levels<'de, D: Deserializer<'de>>(row: D) -> Result<Vec<Level>, D::Error> {
+    let level = |form| match form {
+        LevelForm::Id(id) => Level { id, ..Level::default() },
+        LevelForm::Table(level) => level,
+    };
+    Ok(Vec::<LevelForm>::deserialize(row)?.into_iter().map(level).collect())
 }
 
 /// How something is switched.
@@ -156,12 +149,8 @@ impl Quota {
     pub fn parse(text: &str) -> Result<Quota, String> {
         let mut parts = text.split(':');
         let percent = parts.next().unwrap_or_default();
-        let percent = percent
-            .strip_suffix('%')
-            .unwrap_or(percent)
-            .parse()
-            .ok()
-            .filter(|percent| (1..=1_000_000).contains(percent));
+        let percent = percent.strip_suffix('%').unwrap_or(percent).parse().ok();
+        let percent = percent.filter(|percent| (1..=1_000_000).contains(percent));
         let mut time = |missing: u64| parts.next().map_or(Some(missing), microseconds);
         match (percent, time(100_000), time(0), parts.next()) {
             // The kernel's own limits.
