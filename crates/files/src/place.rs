@@ -17,21 +17,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The variable that names its place.
-    #[must_use]
-    pub fn variable(self) -> &'static str {
+    /// The variable that names its place, and the place in a home.
+    fn place(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Data => "XDG_DATA_HOME",
-            Kind::Cache => "XDG_CACHE_HOME",
-            Kind::State => "XDG_STATE_HOME",
-        }
-    }
-
-    fn below_home(self) -> &'static str {
-        match self {
-            Kind::Data => ".local/share",
-            Kind::Cache => ".cache",
-            Kind::State => ".local/state",
+            Kind::Data => ("XDG_DATA_HOME", ".local/share"),
+            Kind::Cache => ("XDG_CACHE_HOME", ".cache"),
+            Kind::State => ("XDG_STATE_HOME", ".local/state"),
         }
     }
 }
@@ -42,8 +33,9 @@ impl Kind {
 /// # Errors
 /// A sentence: there is no home, and no such directory can be made.
 pub fn directory(kind: Kind) -> Result<PathBuf, String> {
-    let base = from(kind.variable()).or_else(|| home().map(|home| home.join(kind.below_home())));
-    let name = kind.below_home().rsplit('/').next().unwrap_or_default().trim_start_matches('.');
+    let (variable, below_home) = kind.place();
+    let base = from(variable).or_else(|| home().map(|home| home.join(below_home)));
+    let name = below_home.rsplit('/').next().unwrap_or_default().trim_start_matches('.');
     let temporary = || {
         let own = own_temporary().map_err(|why| format!("there is no home directory, and {why}; set HOME or TMPDIR"));
         own.map(|own| own.join(name))
@@ -54,7 +46,7 @@ pub fn directory(kind: Kind) -> Result<PathBuf, String> {
 /// Returns true if files of a kind are kept in a temporary directory, for want of a home.
 #[must_use]
 pub fn is_temporary(kind: Kind) -> bool {
-    from(kind.variable()).is_none() && home().is_none()
+    from(kind.place().0).is_none() && home().is_none()
 }
 
 fn from(name: &str) -> Option<PathBuf> {
