@@ -23,7 +23,7 @@ pub fn exit_status(child: Pid) -> Option<ExitStatus> {
 
 /// Kills the group that an unreaped child leads, then reaps the child and all of the group that are children of this process.
 pub fn reap(child: &mut Child) -> Option<ExitStatus> {
-    let leader = Pid::from_raw(child.id().cast_signed())?;
+    let leader = Pid::from_child(child);
     if kill_process_group(leader, Signal::KILL).is_err() {
         // It does not lead its group yet, or the group is another's.
         let _ = kill_process(leader, Signal::KILL);
@@ -43,9 +43,8 @@ pub fn reap(child: &mut Child) -> Option<ExitStatus> {
 
 /// Ends a child with SIGTERM, so that it can clean up after itself; after `patience`, by force.
 pub fn end_child(child: &mut Child, patience: Duration) {
-    let pid = Pid::from_raw(child.id().cast_signed());
-    if let Some(pid) = pid.filter(|_| matches!(child.try_wait(), Ok(None))) {
-        let _ = kill_process(pid, Signal::TERM);
+    if matches!(child.try_wait(), Ok(None)) {
+        let _ = kill_process(Pid::from_child(child), Signal::TERM);
     }
     let deadline = Instant::now() + patience;
     while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {

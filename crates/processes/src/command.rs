@@ -119,9 +119,7 @@ impl Command<'_> {
     }
 
     fn begin(&self, child: &mut Child, register: &mut dyn FnMut(Group) -> Result<(), String>) -> Result<(), Failure> {
-        let leader = Pid::from_raw(child.id().cast_signed())
-            .ok_or_else(|| Failure::Failed("it has no process ID".to_owned()))?;
-        register(Group::led_by(leader, self.cgroup)).map_err(Failure::Failed)?;
+        register(Group::led_by(Pid::from_child(child), self.cgroup)).map_err(Failure::Failed)?;
         if let Some(mut stdin) = child.stdin.take() {
             // If it has ended already, its exit status shows that.
             let _ = stdin.write_all(b"go\n");
@@ -132,10 +130,10 @@ impl Command<'_> {
     /// Waits until the command ends; it stays a zombie.
     fn wait(&self, child: &Child, interrupt: Option<Interrupt<'_>>) -> Result<ExitStatus, Failure> {
         let deadline = Instant::now() + self.limit;
-        let pid = Pid::from_raw(child.id().cast_signed());
-        let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let pid = Pid::from_child(child);
+        let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
         loop {
-            if let Some(status) = pid.and_then(exit_status) {
+            if let Some(status) = exit_status(pid) {
                 return Ok(status);
             }
             if let Some(interrupt) = interrupt {
@@ -157,13 +155,10 @@ impl Command<'_> {
 
     /// Kills everything that the command has started.
     fn end(&self, child: &mut Child) {
-        let leader = Pid::from_raw(child.id().cast_signed());
-        let group = leader.map(|leader| Group::led_by(leader, self.cgroup));
+        let group = Group::led_by(Pid::from_child(child), self.cgroup);
         reap(child);
-        if let Some(group) = group {
-            // The condition is undone in any case.
-            let _ = group.end(Duration::from_secs(2));
-        }
+        // The condition is undone in any case.
+        let _ = group.end(Duration::from_secs(2));
     }
 }
 
