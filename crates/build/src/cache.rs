@@ -98,27 +98,15 @@ pub(super) fn existing(file: &Path) -> &Path {
     if file.exists() { file } else { file.parent().unwrap_or(file) }
 }
 
-/// Held by whoever adds or removes a directory of the cache.
-pub(super) struct Gate {
-    lock: Option<Lock>,
-}
-
-impl Gate {
-    /// Waits until nobody else holds the gate of `cache`, which is made if it is missing.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn pass(cache: &Path) -> Result<Gate> {
-        make(cache)?;
-        let lock = cache.join(LOCK);
-        let lock = lockable(Lock::take(&lock)).with_context(|| cannot(existing(&lock)))?;
-        Ok(Gate { lock })
-    }
-
-    /// Returns whether files can be locked here at all.
-    pub fn is_locked(&self) -> bool {
-        self.lock.is_some()
-    }
+/// Waits until nobody else adds or removes a directory of `cache`, which is made if it is missing, and returns the lock that
+/// keeps others from it; `None` where files cannot be locked.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn gate(cache: &Path) -> Result<Option<Lock>> {
+    make(cache)?;
+    let lock = cache.join(LOCK);
+    lockable(Lock::take(&lock)).with_context(|| cannot(existing(&lock)))
 }
 
 /// Returns a lock; `None` where files cannot be locked.
@@ -150,8 +138,8 @@ impl Partial {
     pub fn start(cache: &Path) -> Result<Partial> {
         // Whoever holds the gate sees no directory without its lock. Where files cannot be locked,
         // nothing is swept.
-        let gate = Gate::pass(cache)?;
-        if gate.is_locked() {
+        let gate = gate(cache)?;
+        if gate.is_some() {
             sweep(cache);
         }
         let moment = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
@@ -290,7 +278,7 @@ mod tests {
         let victim = cache.path().join("victim");
         fs::write(&victim, "kept").unwrap();
         symlink(&victim, cache.path().join(LOCK)).unwrap();
-        Gate::pass(cache.path()).map(drop).unwrap_err();
+        gate(cache.path()).map(drop).unwrap_err();
         assert_eq!(fs::read(&victim).unwrap(), b"kept");
     }
 
@@ -300,7 +288,7 @@ mod tests {
         let open = cache.path().join("open");
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
-        let why = Gate::pass(&open.join("unixmark")).map(drop).unwrap_err().to_string();
+        let why = gate(&open.join("unixmark")).map(drop).unwrap_err().to_string();
         assert!(why.contains("may be written by every user"), "{why}");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
 
 use super::FILES;
@@ -48,9 +48,7 @@ impl Compiler {
             .arg("--version")
             .output()
             .with_context(|| format!("the C compiler '{command}' cannot be run"))?;
-        if !output.status.success() {
-            bail!("the C compiler '{command}' fails even at --version");
-        }
+        ensure!(output.status.success(), "the C compiler '{command}' fails even at --version");
         let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
         Ok(Compiler { command: command.to_owned(), version })
     }

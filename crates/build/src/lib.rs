@@ -8,7 +8,6 @@ mod sums;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env::consts::ARCH;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +19,10 @@ use cache::{Partial, make};
 pub use cache::{folder as cache_folder, note as cache_note};
 use catalogue::{GRAPHICS, Test};
 use compiler::Compiler;
+use files::Lock;
 use journal::Build;
 use machine::Machine;
 pub use own::{Built, program};
-use stored::Used;
 pub use stored::{MOST_BUILDS, Stored, remove, stored};
 
 mod embedded {
@@ -67,7 +66,7 @@ pub struct Programs {
     /// Copies that are as they should be.
     sound: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// Held, not used.
-    _used: Arc<Used>,
+    _used: Arc<Option<Lock>>,
 }
 
 impl Programs {
@@ -138,7 +137,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     let cache = cache::folder()?;
     let folder = cache.join(format!("native-{}", &hash[..16]));
     let partial = Partial::start(&cache)?;
-    let _used = Arc::new(Used::mark(&cache, &folder)?);
+    let _used = Arc::new(stored::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
     // Rows may share a program.
     let programs: BTreeMap<&str, &Test> =
@@ -167,7 +166,7 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     let hash = hash(&["portable", ARCH, compiler, flags]);
     let (cache, partial) = start()?;
     let folder = cache.join(format!("portable-{}", &hash[..16]));
-    let _used = Arc::new(Used::mark(&cache, &folder)?);
+    let _used = Arc::new(stored::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
     let ours = tests.iter().filter(|test| test.is_ours_in_c()).map(|test| folder.join("bin").join(test.binary()));
@@ -200,11 +199,7 @@ fn hash(parts: &[&str]) -> String {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Puts the sources under `src/`, and scripts and data under `bin/` beside the programs.

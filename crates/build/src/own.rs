@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::compiler::{self, Compiler};
 use super::{FILES, install_files, start};
@@ -31,9 +31,7 @@ pub fn program(sources: &[PathBuf], out: &Path) -> Result<Built> {
     let flags = compiler::flags();
     let output = compiler.compile(&kit.join("src"), &flags, &units, &out, &partial)?;
     let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() {
-        bail!("{}the C compiler failed ({})", warnings, output.status);
-    }
+    ensure!(output.status.success(), "{}the C compiler failed ({})", warnings, output.status);
     Ok(Built { how: format!("{}, {}", compiler.version(), flags.join(" ")), warnings })
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use files::Lock;
 
-use super::cache::{Gate, cannot, existing, folder, lockable, make};
+use super::cache::{cannot, existing, folder, gate, lockable, make};
 
 /// The file of a build that is locked while a tool uses it, and was changed when one began to.
 const USED: &str = "used";
@@ -15,32 +15,23 @@ const USED: &str = "used";
 /// This many builds are kept; of more, those not used for the longest time are removed.
 pub const MOST_BUILDS: usize = 16;
 
-/// A build that is in use as long as this lives.
-#[derive(Debug)]
-pub(super) struct Used {
-    /// Held, not used.
-    _lock: Option<Lock>,
-}
-
-impl Used {
-    /// Marks the build in `folder` of `cache` as used from now on; makes the folder, and removes the oldest builds if there
-    /// are too many.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn mark(cache: &Path, folder: &Path) -> Result<Used> {
-        let gate = Gate::pass(cache)?;
-        make(folder)?;
-        // Where files cannot be locked, nothing is ever removed. Others hold it only for the moment in which they look.
-        let used = folder.join(USED);
-        let lock = lockable(Lock::share(&used)).with_context(|| cannot(existing(&used)))?;
-        let _ = lock.as_ref().map(Lock::touch);
-        if gate.is_locked() {
-            let surplus = list(cache).into_iter().skip(MOST_BUILDS);
-            surplus.filter(|build| !build.is_used).for_each(|build| _ = fs::remove_dir_all(&build.path));
-        }
-        Ok(Used { _lock: lock })
+/// Marks the build in `folder` of `cache` as used as long as what is returned lives; makes the folder, and removes the oldest
+/// builds if there are too many.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn mark(cache: &Path, folder: &Path) -> Result<Option<Lock>> {
+    let gate = gate(cache)?;
+    make(folder)?;
+    // Where files cannot be locked, nothing is ever removed. Others hold it only for the moment in which they look.
+    let used = folder.join(USED);
+    let lock = lockable(Lock::share(&used)).with_context(|| cannot(existing(&used)))?;
+    let _ = lock.as_ref().map(Lock::touch);
+    if gate.is_some() {
+        let surplus = list(cache).into_iter().skip(MOST_BUILDS);
+        surplus.filter(|build| !build.is_used).for_each(|build| _ = fs::remove_dir_all(&build.path));
     }
+    Ok(lock)
 }
 
 /// A build in the cache.
@@ -73,9 +64,8 @@ pub fn remove(goes: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>> {
     if !cache.exists() {
         return Ok(Vec::new());
     }
-    let gate = Gate::pass(&cache)?;
     let why = || format!("files in {} cannot be locked, so nothing shows who uses them", cache.display());
-    gate.is_locked().then_some(()).with_context(why)?;
+    let _gate = gate(&cache)?.with_context(why)?;
     let mut gone = Vec::new();
     for build in list(&cache).into_iter().filter(|build| !build.is_used && goes(build)) {
         fs::remove_dir_all(&build.path).with_context(|| format!("{} cannot be removed", build.path.display()))?;
@@ -121,9 +111,9 @@ mod tests {
     fn the_oldest_go_and_what_is_used_stays() {
         let cache = tempfile::tempdir().unwrap();
         let folder = |number: usize| cache.path().join(format!("native-{number}"));
-        let first = Used::mark(cache.path(), &folder(0)).unwrap();
+        let first = mark(cache.path(), &folder(0)).unwrap();
         for number in 1..=MOST_BUILDS + 2 {
-            drop(Used::mark(cache.path(), &folder(number)).unwrap());
+            drop(mark(cache.path(), &folder(number)).unwrap());
             std::thread::sleep(Duration::from_millis(5));
         }
         // One more than is kept: the oldest is in use.
@@ -134,7 +124,7 @@ mod tests {
         assert_eq!(builds[0].path, folder(MOST_BUILDS + 2));
         drop(first);
         assert!(list(cache.path()).iter().all(|build| !build.is_used));
-        drop(Used::mark(cache.path(), &folder(99)).unwrap());
+        drop(mark(cache.path(), &folder(99)).unwrap());
         assert!(!folder(0).exists());
     }
 }
