@@ -69,16 +69,7 @@ fn quota_settings(Quota { percent, period, burst }: Quota, v2: bool) -> Vec<(&'s
 }
 
 /// CPUs' worth of time per period; `None` without a quota.
-pub fn cpu_quota(machine: &Machine) -> Option<f64> {
-    smallest_quota(machine).map(|(quota, _)| quota)
-}
-
-/// The command that lifts the smallest CPU quota.
-pub fn cpu_quota_off(machine: &Machine) -> Option<String> {
-    smallest_quota(machine).map(|(_, off)| off)
-}
-
-fn smallest_quota(machine: &Machine) -> Option<(f64, String)> {
+pub fn cpu_quota(machine: &Machine) -> Option<(f64, String)> {
     let (v2, groups) = levels(machine, "cpu");
     let quota = if v2 { quota_v2 } else { quota_v1 };
     let (value, file) = if v2 { ("max", "cpu.max") } else { ("-1", "cpu.cfs_quota_us") };

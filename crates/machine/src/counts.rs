@@ -86,12 +86,9 @@ fn processes_left(machine: &Machine) -> Option<u64> {
     }
     let most = limit(machine, "Max processes")?.0?;
     let user = user(machine)?;
-    let running: u64 = machine
-        .numbered("/proc", "")
-        .iter()
-        .filter_map(|pid| threads(&machine.read(&format!("/proc/{pid}/status"))?, user))
-        .sum();
-    Some(most.saturating_sub(running))
+    let processes = machine.numbered("/proc", "").into_iter();
+    let running = processes.filter_map(|pid| threads(&machine.read(&format!("/proc/{pid}/status"))?, user));
+    Some(most.saturating_sub(running.sum()))
 }
 
 /// Threads of a process, if it belongs to `user`: the limit counts threads.

@@ -3,21 +3,10 @@
 use super::{Machine, auditing};
 
 /// Build options that make every figure of a kernel meaningless, and what they are.
-const DEBUG_OPTIONS: &[&str] = &[
-    "CONFIG_KASAN_GENERIC",
-    "CONFIG_KASAN_SW_TAGS",
-    "CONFIG_KCSAN",
-    "CONFIG_KMSAN",
-    "CONFIG_PROVE_LOCKING",
-    "CONFIG_LOCK_STAT",
-    "CONFIG_DEBUG_KMEMLEAK",
-    "CONFIG_DEBUG_OBJECTS",
-    "CONFIG_DEBUG_PAGEALLOC_ENABLE_DEFAULT",
-    "CONFIG_SLUB_DEBUG_ON",
-    "CONFIG_DEBUG_MUTEXES",
-    "CONFIG_DEBUG_SPINLOCK",
-    "CONFIG_GCOV_KERNEL",
-    "CONFIG_KCOV_INSTRUMENT_ALL",
+const DEBUG_OPTIONS: [&str; 14] = [
+    "KASAN_GENERIC", "KASAN_SW_TAGS", "KCSAN", "KMSAN", "PROVE_LOCKING", "LOCK_STAT", "DEBUG_KMEMLEAK",
+    "DEBUG_OBJECTS", "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "SLUB_DEBUG_ON", "DEBUG_MUTEXES", "DEBUG_SPINLOCK",
+    "GCOV_KERNEL", "KCOV_INSTRUMENT_ALL",
 ];
 
 /// Returns the kernel's release.
@@ -65,7 +54,7 @@ pub fn config_value(machine: &Machine, key: &str) -> Option<String> {
 }
 
 /// The debugging options the kernel was built with; `None` where its configuration is unknown.
-pub fn debug_options(machine: &Machine) -> Option<Vec<&'static str>> {
+pub fn debug_options(machine: &Machine) -> Option<Vec<String>> {
     let config = config(machine);
     // lockdep shows itself without a configuration file.
     let lockdep = machine.exists("/proc/lockdep_stats");
@@ -73,11 +62,11 @@ pub fn debug_options(machine: &Machine) -> Option<Vec<&'static str>> {
         return None;
     }
     let config = config.unwrap_or_default();
-    let set = |option: &&str| {
-        (*option == "CONFIG_PROVE_LOCKING" && lockdep)
-            || config.lines().any(|line| line.strip_prefix(option) == Some("=y"))
+    let is_set = |option: &String| {
+        (option == "CONFIG_PROVE_LOCKING" && lockdep)
+            || config.lines().any(|line| line.strip_prefix(option.as_str()) == Some("=y"))
     };
-    Some(DEBUG_OPTIONS.iter().copied().filter(set).collect())
+    Some(DEBUG_OPTIONS.map(|option| format!("CONFIG_{option}")).into_iter().filter(is_set).collect())
 }
 
 /// The state of auditing as it shows without asking the kernel, which needs root.

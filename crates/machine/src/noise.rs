@@ -100,14 +100,8 @@ fn running(tasks: &str) -> Option<u64> {
 
 fn cpu_seconds(machine: &Machine) -> Option<CpuSeconds> {
     let text = machine.read_start("/proc/stat", STAT_START)?;
-    let ticks: Vec<f64> = text
-        .lines()
-        .next()?
-        .strip_prefix("cpu ")?
-        .split_whitespace()
-        .map_while(seconds)
-        .map(|ticks| ticks / rustix::param::clock_ticks_per_second() as f64)
-        .collect();
+    let ticks = text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(seconds);
+    let ticks: Vec<f64> = ticks.map(|ticks| ticks / rustix::param::clock_ticks_per_second() as f64).collect();
     // user nice system idle iowait irq softirq steal; guest time is in user already.
     let at = |index: usize| ticks.get(index).copied();
     let or_none = |index: usize| at(index).unwrap_or(0.0);

@@ -100,12 +100,7 @@ impl Sensors {
             (self.powers.len() + self.meters.len(), "power meter"),
             (self.frequencies.len(), "frequency"),
         ] {
-            match (count, noun) {
-                (0, _) => {}
-                (1, _) => parts.push(format!("1 {noun}")),
-                (_, "frequency") => parts.push(format!("{count} frequencies")),
-                _ => parts.push(format!("{count} {noun}s")),
-            }
+            parts.extend((count > 0).then(|| words::count(count, noun)));
         }
         let kinds =
             [(SensorKind::Throttling, "throttle counters"), (SensorKind::MemoryErrors, "memory error counters")];
@@ -198,11 +193,9 @@ impl Sensors {
                 kind.is_some() && self.machine.read(&format!("{folder}/{file}")).as_deref() == Some("critical")
             };
             let files = self.machine.list(&folder);
-            let limits: Vec<String> = files
-                .iter()
-                .filter(is_critical)
-                .map(|file| format!("{folder}/{}", file.replace("_type", "_temp")))
-                .collect();
+            let limits = files.iter().filter(is_critical);
+            let limits = limits.map(|file| format!("{folder}/{}", file.replace("_type", "_temp")));
+            let limits: Vec<String> = limits.collect();
             self.temperature(kind, path, limits.iter().map(String::as_str));
         }
     }

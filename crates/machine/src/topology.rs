@@ -37,7 +37,8 @@ pub fn topology(machine: &Machine) -> Topology {
             kind: kinds[place],
         })
     };
-    Topology { cpus: usable.iter().enumerate().filter_map(cpu).collect(), quota: cgroup::cpu_quota(machine) }
+    let quota = cgroup::cpu_quota(machine).map(|(quota, _)| quota);
+    Topology { cpus: usable.iter().enumerate().filter_map(cpu).collect(), quota }
 }
 
 fn list(machine: &Machine, path: &str) -> Vec<usize> {

@@ -28,6 +28,7 @@ const GUEST_CLOCKS: &[(&str, &str)] = &[("kvm-clock", "KVM"), ("hyperv_clocksour
 
 /// The hypervisor below this machine; `None` on bare metal, or where nothing betrays one.
 pub fn hypervisor(machine: &Machine) -> Option<String> {
+    let device_tree = |machine: &Machine| machine.read("/proc/device-tree/hypervisor/compatible");
     let ways = [xen, subsystem_for_linux, firmware, device_tree, guest_clock, cpu_flag];
     ways.iter().find_map(|way| way(machine))
 }
@@ -58,6 +59,7 @@ fn is_foreign(own: &str, kernel: &str) -> bool {
 
 /// The kind of container this process is in; `None` outside of one, or where nothing betrays it.
 pub fn container(machine: &Machine) -> Option<String> {
+    let named_by_manager = |machine: &Machine| machine.read("/run/systemd/container");
     let ways = [marker_files, named_by_manager, first_process, group_names];
     ways.iter().find_map(|way| way(machine))
 }
@@ -94,10 +96,6 @@ fn firmware(machine: &Machine) -> Option<String> {
     FIRMWARE.iter().find(betrays).map(|(_, name)| name.to_string())
 }
 
-fn device_tree(machine: &Machine) -> Option<String> {
-    machine.read("/proc/device-tree/hypervisor/compatible")
-}
-
 fn guest_clock(machine: &Machine) -> Option<String> {
     let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     let clocks = machine.read(path)?;
@@ -116,10 +114,6 @@ fn marker_files(machine: &Machine) -> Option<String> {
     let markers = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
     let found = markers.iter().find(|(path, _)| machine.exists(path));
     found.map(|(_, name)| name.to_string())
-}
-
-fn named_by_manager(machine: &Machine) -> Option<String> {
-    machine.read("/run/systemd/container")
 }
 
 /// Managers tell the first process of a container in its environment, which only root may read.

@@ -66,8 +66,7 @@ pub fn audit(system: &System) -> Option<Finding> {
 pub fn seccomp(system: &System) -> Option<Finding> {
     let mode = system.machine.field("/proc/self/status", "Seccomp")?;
     let what = "a seccomp filter runs before every system call of this process and its children";
-    let fix = "docker run --security-opt seccomp=unconfined; under systemd, an empty \
-                SystemCallFilter= for the unit";
+    let fix = "docker run --security-opt seccomp=unconfined; under systemd, an empty SystemCallFilter= for the unit";
     (mode == "2").then(|| finding(Disturbs, what, fix))?
 }
 

@@ -13,13 +13,9 @@ const FILES_PER_COPY: u64 = 8;
 const FILES_OF_TOOL: u64 = 128;
 
 pub fn quota(system: &System) -> Option<Finding> {
-    let quota = cgroup::cpu_quota(system.machine)?;
+    let (quota, lift) = cgroup::cpu_quota(system.machine)?;
     let cpus = cpus_usable(system.machine);
-    let what = format!(
-        "a control group allows {quota:.2} CPUs of {cpus}: copies are stopped for part of every \
-         period"
-    );
-    let lift = cgroup::cpu_quota_off(system.machine)?;
+    let what = format!("a control group allows {quota:.2} CPUs of {cpus}: copies are stopped for part of every period");
     let fix = format!("{lift}; or start the container without --cpus");
     (quota < cpus as f64).then(|| finding(Spoils, what, fix))?
 }
@@ -30,8 +26,7 @@ pub fn affinity(system: &System) -> Option<Finding> {
     let all = system.machine.read("/sys/devices/system/cpu/online");
     let all = all.unwrap_or_else(|| format!("0-{}", online - 1));
     let fix = format!(
-        "taskset -pc {all} $$ in this shell; if that has no effect, a cpuset forbids it \
-         (docker: --cpuset-cpus)"
+        "taskset -pc {all} $$ in this shell; if that has no effect, a cpuset forbids it (docker: --cpuset-cpus)"
     );
     (usable < online).then(|| finding(Disturbs, what, fix))?
 }
@@ -46,8 +41,7 @@ pub fn copies(system: &System) -> Option<Finding> {
         "raise pids.max of the control group (docker: --pids-limit=-1; systemd: systemctl \
          set-property user.slice TasksMax=infinity)"
     } else {
-        "ulimit -u unlimited; if that is refused, run as root or raise nproc in \
-         /etc/security/limits.conf"
+        "ulimit -u unlimited; if that is refused, run as root or raise nproc in /etc/security/limits.conf"
     };
     (left < needed).then(|| finding(Spoils, what, fix))?
 }

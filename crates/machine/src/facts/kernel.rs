@@ -1,7 +1,7 @@
 //! The kernel: what it is, how it was built, how it schedules and keeps time.
 
 use super::super::{Machine, kernel, parse};
-use super::{Row, Value, on_off, parameters, text, value};
+use super::{Row, Value, on_off, parameters, switched, text, value};
 use std::path::Path;
 
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0";
@@ -16,8 +16,10 @@ pub(super) const ROWS: &[Row] = &[
     text("kernel.preemption", "Pre-emption", preemption),
     value("kernel.hz", "Timer ticks per second", hz),
     text("kernel.scheduler", "Scheduler", scheduler),
-    text("kernel.scheduler.features", "Scheduler features", features),
-    text("kernel.scheduler.autogroup", "Scheduler autogroups", autogroup),
+    text("kernel.scheduler.features", "Scheduler features", |m, _| m.read("/sys/kernel/debug/sched/features")),
+    text("kernel.scheduler.autogroup", "Scheduler autogroups", |m, _| {
+        switched(m, "/proc/sys/kernel/sched_autogroup_enabled", &["1"])
+    }),
     value("kernel.scheduler.rt_runtime", "Real-time share", rt_share),
     text("kernel.clock_source", "Clock source", |m, _| m.read(&format!("{CLOCK}/current_clocksource"))),
     text("kernel.clock_source.available", "Available clock sources", |m, _| {
@@ -87,14 +89,6 @@ fn scheduler(machine: &Machine, _: &Path) -> Option<String> {
 }
 
 /// Readable by root, where debugfs is mounted.
-fn features(machine: &Machine, _: &Path) -> Option<String> {
-    machine.read("/sys/kernel/debug/sched/features")
-}
-
-fn autogroup(machine: &Machine, _: &Path) -> Option<String> {
-    machine.read("/proc/sys/kernel/sched_autogroup_enabled").map(|value| on_off(value != "0"))
-}
-
 fn rt_share(machine: &Machine, _: &Path) -> Option<Value> {
     let runtime: f64 = machine.number("/proc/sys/kernel/sched_rt_runtime_us")?;
     let period: f64 = machine.number("/proc/sys/kernel/sched_rt_period_us")?;

@@ -9,7 +9,7 @@ pub(super) const ROWS: &[Row] = &[
     value("limits.cpus", "CPUs usable", cpus),
     text("limits.cgroup.version", "Control groups", |m, _| cgroup::version(m)),
     text("limits.cgroup.path", "Own control group", |m, _| cgroup::own_path(m)),
-    value("limits.cgroup.cpu", "CPU quota", |m, _| cgroup::cpu_quota(m).map(quota)),
+    value("limits.cgroup.cpu", "CPU quota", |m, _| cgroup::cpu_quota(m).map(|(cpus, _)| quota(cpus))),
     value("limits.cgroup.memory", "Memory limit", |m, _| cgroup::memory_max(m).map(Value::bytes)),
     value("limits.cgroup.pids", "Process limit of the group", |m, _| {
         cgroup::pids_max(m).map(|count| Value::count(count, "processes"))

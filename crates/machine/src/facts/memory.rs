@@ -1,7 +1,7 @@
 //! The memory and how the kernel manages it.
 
 use super::super::{Machine, parse};
-use super::{Row, Value, on_off, text, value};
+use super::{Row, Value, switched, text, value};
 use journal::Quantity;
 use std::path::Path;
 use std::str::FromStr;
@@ -14,13 +14,15 @@ pub(super) const ROWS: &[Row] = &[
     value("memory.page", "Page", page),
     value("memory.swap", "Swap", swap),
     value("memory.swappiness", "Swappiness", |m, _| vm(m, "swappiness").map(|share| Value::count(share, ""))),
-    text("memory.zswap", "Compressed swap cache", zswap),
+    text("memory.zswap", "Compressed swap cache", |m, _| switched(m, "/sys/module/zswap/parameters/enabled", &["Y"])),
     text("memory.thp", "Transparent huge pages", |m, _| thp(m, "enabled")),
     text("memory.thp.defrag", "Huge page defragmentation", |m, _| thp(m, "defrag")),
     text("memory.thp.shmem", "Huge pages of shared memory", |m, _| thp(m, "shmem_enabled")),
     value("memory.huge_pages", "Huge pages reserved", huge_pages),
-    text("memory.ksm", "Same-page merging", ksm),
-    text("memory.numa_balancing", "NUMA balancing", numa_balancing),
+    text("memory.ksm", "Same-page merging", |m, _| switched(m, "/sys/kernel/mm/ksm/run", &["1"])),
+    text("memory.numa_balancing", "NUMA balancing", |m, _| {
+        switched(m, "/proc/sys/kernel/numa_balancing", &["1", "2", "3"])
+    }),
     text("memory.overcommit", "Overcommit", overcommit),
     value("memory.dirty_ratio", "Dirty pages, writers wait at", |m, _| dirty(m, "dirty")),
     value("memory.dirty_background_ratio", "Dirty pages, written from", |m, _| dirty(m, "dirty_background")),
@@ -49,22 +51,10 @@ fn swap(machine: &Machine, _: &Path) -> Option<Value> {
     Some(Value { text, ..Value::bytes(total) })
 }
 
-fn zswap(machine: &Machine, _: &Path) -> Option<String> {
-    machine.read("/sys/module/zswap/parameters/enabled").map(|value| on_off(value == "Y"))
-}
-
 fn huge_pages(machine: &Machine, _: &Path) -> Option<Value> {
     let count: u64 = machine.field("/proc/meminfo", "HugePages_Total")?.parse().ok()?;
     let size = machine.memory("Hugepagesize")?;
     Some(Value { text: format!("{count} × {}", words::bytes(size)), ..Value::bytes(count.checked_mul(size)?) })
-}
-
-fn ksm(machine: &Machine, _: &Path) -> Option<String> {
-    machine.read("/sys/kernel/mm/ksm/run").map(|value| on_off(value == "1"))
-}
-
-fn numa_balancing(machine: &Machine, _: &Path) -> Option<String> {
-    machine.read("/proc/sys/kernel/numa_balancing").map(|value| on_off(value != "0"))
 }
 
 fn overcommit(machine: &Machine, _: &Path) -> Option<String> {

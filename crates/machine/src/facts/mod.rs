@@ -111,15 +111,11 @@ fn collect(machine: &Machine, dir: &Path) -> Vec<Fact> {
             Read::Value(read) => read(machine, dir)?,
         };
         let text = one_line(&value.text);
-        (!text.is_empty()).then(|| fact(group, row.name, row.label, Value { text, ..value }))
+        (!text.is_empty()).then(|| Fact::new([row.name, row.label, group], text, value.quantity))
     };
     let mut facts: Vec<Fact> = rows.filter_map(read).chain(vulnerabilities::facts(machine)).collect();
     facts.sort_by_key(|fact| TABLE.iter().position(|(group, _)| *group == fact.group));
     facts
-}
-
-fn fact(group: &str, name: &str, label: &str, value: Value) -> Fact {
-    Fact { name: name.into(), label: label.into(), group: group.into(), value: value.text, quantity: value.quantity }
 }
 
 /// A value is one line of printable text, whatever a file held.
@@ -127,6 +123,11 @@ fn one_line(value: &str) -> String {
     let blank = |c: char| if c.is_control() { ' ' } else { c };
     let value: String = value.chars().map(blank).collect();
     value.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The state of a switch whose file has one of the words `on` where it is on.
+fn switched(machine: &Machine, file: &str, on: &[&str]) -> Option<String> {
+    machine.read(file).map(|word| on_off(on.contains(&word.as_str())))
 }
 
 /// `on` or `off`.

@@ -2,7 +2,7 @@
 
 use super::super::kernel::Audit;
 use super::super::{Machine, kernel};
-use super::{Row, on_off, text};
+use super::{Row, on_off, switched, text};
 use std::path::Path;
 
 pub(super) const ROWS: &[Row] = &[
@@ -10,7 +10,7 @@ pub(super) const ROWS: &[Row] = &[
     text("security.login_id", "Login id", login_id),
     text("security.lsm", "Security modules", |m, _| m.read("/sys/kernel/security/lsm")),
     text("security.selinux", "SELinux", selinux),
-    text("security.apparmor", "AppArmor", apparmor),
+    text("security.apparmor", "AppArmor", |m, _| switched(m, "/sys/module/apparmor/parameters/enabled", &["Y"])),
     text("security.lockdown", "Lockdown", lockdown),
     text("security.aslr", "Address randomisation", aslr),
     text("security.seccomp", "Seccomp", seccomp),
@@ -42,10 +42,6 @@ fn login_id(machine: &Machine, _: &Path) -> Option<String> {
 fn selinux(machine: &Machine, _: &Path) -> Option<String> {
     let enforcing = machine.read("/sys/fs/selinux/enforce")?;
     Some(if enforcing == "1" { "enforcing" } else { "permissive" }.to_string())
-}
-
-fn apparmor(machine: &Machine, _: &Path) -> Option<String> {
-    machine.read("/sys/module/apparmor/parameters/enabled").map(|value| on_off(value == "Y"))
 }
 
 fn lockdown(machine: &Machine, _: &Path) -> Option<String> {

@@ -1,26 +1,21 @@
 //! The CPU's vulnerabilities and what the kernel does about them: one fact in sum, one for each.
 
 use super::super::{Machine, kernel};
-use super::{Fact, Value};
+use super::{Fact, one_line};
 
 const DIR: &str = "/sys/devices/system/cpu/vulnerabilities";
 
 pub fn facts(machine: &Machine) -> Vec<Fact> {
-    let all: Vec<(String, String)> = machine
-        .list(DIR)
-        .into_iter()
-        .filter_map(|name| Some((name.clone(), machine.read(&format!("{DIR}/{name}"))?)))
-        .collect();
+    let state = |name: String| Some((name.clone(), machine.read(&format!("{DIR}/{name}"))?));
+    let all: Vec<(String, String)> = machine.list(DIR).into_iter().filter_map(state).collect();
     if all.is_empty() {
         return Vec::new();
     }
-    let fact = |name: &str, label: &str, value: &str| {
-        super::fact("Security", name, label, Value::text(super::one_line(value)))
-    };
+    let fact = |name: &str, label: &str, value: &str| Fact::new([name, label, "Security"], one_line(value), None);
     let mut facts = vec![fact("security.mitigations", "Mitigations", &summary(machine, &all))];
-    facts.extend(
-        all.iter().map(|(name, state)| fact(&format!("security.vulnerability.{name}"), &name.replace('_', " "), state)),
-    );
+    for (name, state) in &all {
+        facts.push(fact(&format!("security.vulnerability.{name}"), &name.replace('_', " "), state));
+    }
     facts
 }
 
