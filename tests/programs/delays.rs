@@ -48,7 +48,7 @@ fn stopped(id: &str, from: i64, to: u64) -> Copy {
     kill_process(pid, Signal::CONT).unwrap();
     let said = hand.end(SOON).said;
     let mut parser = Parser::default();
-    parser.set_start(start);
+    parser.start = start;
     parser.feed(said.as_bytes());
     match parser.conclusion() {
         Conclusion::Done(mut copies) => copies.swap_remove(0),

@@ -23,7 +23,7 @@ fn run(args: &[String], seconds: u32) -> Copy {
     // Times count from the first slice's start.
     let start = said.lines().find_map(|line| line.strip_prefix("slice ")?.split(' ').next()?.parse().ok()).unwrap();
     let mut parser = Parser::default();
-    parser.set_start(start);
+    parser.start = start;
     parser.feed(said.as_bytes());
     match parser.conclusion() {
         Conclusion::Done(mut copies) => copies.swap_remove(0),

@@ -1,5 +1,7 @@
 //! The fields of a line of the protocol, by the names that docs/format.md gives them.
 
+use anyhow::{Context, Result, bail, ensure};
+
 use journal::{Execution, Latency, Schedule, Usage};
 
 /// ns longer than any period, deadline or work: eleven days.
@@ -9,17 +11,15 @@ const LONGEST_TIME: u64 = 1_000_000_000_000_000;
 ///
 /// # Errors
 /// Which field is missing or wrong.
-pub fn named<const N: usize>(rest: &str, names: [&str; N]) -> Result<[u64; N], String> {
+pub fn named<const N: usize>(rest: &str, names: [&str; N]) -> Result<[u64; N]> {
     let mut found = [0; N];
     let mut words = rest.split(' ');
     for (place, name) in found.iter_mut().zip(names) {
-        let word = words.next().filter(|word| !word.is_empty()).ok_or_else(|| format!("{name} is missing"))?;
-        *place = word.parse().map_err(|_| format!("{name} is not a whole number"))?;
+        let word = words.next().filter(|word| !word.is_empty()).with_context(|| format!("{name} is missing"))?;
+        *place = word.parse().ok().with_context(|| format!("{name} is not a whole number"))?;
     }
-    match (words.next(), names.last()) {
-        (Some(_), Some(last)) => Err(format!("there is more after {last}")),
-        _ => Ok(found),
-    }
+    ensure!(words.next().is_none(), "there is more after {}", names[N - 1]);
+    Ok(found)
 }
 
 /// Reads exactly N whole numbers.
@@ -31,30 +31,27 @@ pub fn numbers<const N: usize>(rest: &str) -> Option<[u64; N]> {
 ///
 /// # Errors
 /// It is not one.
-pub fn finite(name: &str, word: Option<&str>) -> Result<f64, String> {
-    let word = word.ok_or_else(|| format!("{name} is missing"))?;
-    word.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| format!("{name} is not a number"))
+pub fn finite(name: &str, word: Option<&str>) -> Result<f64> {
+    let word = word.with_context(|| format!("{name} is missing"))?;
+    word.parse().ok().filter(|number: &f64| number.is_finite()).with_context(|| format!("{name} is not a number"))
 }
 
 /// Reads the rest of a `plan` line.
 ///
 /// # Errors
 /// Which field is missing or wrong.
-pub fn schedule(rest: &str) -> Result<Schedule, String> {
-    let (rest, latency) = rest.rsplit_once(' ').ok_or("DEADLINE_NS is missing")?;
+pub fn schedule(rest: &str) -> Result<Schedule> {
+    let (rest, latency) = rest.rsplit_once(' ').context("DEADLINE_NS is missing")?;
     let [period, deadline, work, planned] = named(rest, ["PERIOD_NS", "DEADLINE_NS", "WORK_NS", "FRAMES"])?;
     let latency = match latency {
         "wake" => Latency::Wake,
         "response" => Latency::Response,
         "overrun" => Latency::Overrun,
-        _ => return Err("LATENCY is not wake, response or overrun".to_owned()),
+        _ => bail!("LATENCY is not wake, response or overrun"),
     };
-    if period != 0 && !(1000..LONGEST_TIME).contains(&period) {
-        return Err("PERIOD_NS is shorter than 1 us or longer than eleven days".to_owned());
-    }
-    if deadline.max(work) >= LONGEST_TIME {
-        return Err("DEADLINE_NS or WORK_NS is longer than eleven days".to_owned());
-    }
+    let is_sane = period == 0 || (1000..LONGEST_TIME).contains(&period);
+    ensure!(is_sane, "PERIOD_NS is shorter than 1 us or longer than eleven days");
+    ensure!(deadline.max(work) < LONGEST_TIME, "DEADLINE_NS or WORK_NS is longer than eleven days");
     Ok(Schedule { period, deadline, work, planned, latency })
 }
 
@@ -62,7 +59,7 @@ pub fn schedule(rest: &str) -> Result<Schedule, String> {
 ///
 /// # Errors
 /// Which field is missing or wrong.
-pub fn execution(rest: &str) -> Result<Execution, String> {
+pub fn execution(rest: &str) -> Result<Execution> {
     const NAMES: [&str; 11] = [
         "ROUND", "START_NS", "END_NS", "USER_NS", "SYSTEM_NS", "MINOR", "MAJOR", "VOLUNTARY", "INVOLUNTARY",
         "MAXRSS_KB", "STATUS",
@@ -74,7 +71,7 @@ pub fn execution(rest: &str) -> Result<Execution, String> {
 ///
 /// # Errors
 /// Which field is missing or wrong.
-pub fn usage(rest: &str) -> Result<Usage, String> {
+pub fn usage(rest: &str) -> Result<Usage> {
     const NAMES: [&str; 9] = [
         "USER_NS", "SYSTEM_NS", "CHILD_USER_NS", "CHILD_SYSTEM_NS", "MINOR_FAULTS", "MAJOR_FAULTS", "VOLUNTARY",
         "INVOLUNTARY", "MAXRSS_KB",

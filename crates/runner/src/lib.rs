@@ -134,7 +134,7 @@ pub fn run(
     writer: &mut Writer,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome> {
-    let clock = WallClock::now();
+    let clock = clock_difference();
     for fact in bench.begin() {
         writer.append(&Record::Fact(fact))?;
     }
@@ -142,7 +142,7 @@ pub fn run(
     let outcome = Outcome::new(rounds.run()?, rounds.bench.signal());
     let remark = rounds.bench.end();
     drop(rounds);
-    for text in remark.into_iter().chain(clock.jump()) {
+    for text in remark.into_iter().chain(jump(clock)) {
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }
     Ok(outcome)
@@ -156,24 +156,14 @@ pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     journal::Cell { warmup: window.warmup, slice: supervisor::ns(window.slice), control: *control, ..new }
 }
 
-/// The difference of the wall clock and the monotonic one, which only a jump changes.
-struct WallClock {
-    offset: i128,
+/// Returns the difference of the wall clock and the monotonic one in ns, which only a jump changes.
+fn clock_difference() -> i128 {
+    jiff::Timestamp::now().as_nanosecond() - i128::from(supervisor::monotonic())
 }
 
-impl WallClock {
-    fn now() -> WallClock {
-        let wall = jiff::Timestamp::now().as_nanosecond();
-        WallClock { offset: wall - i128::from(supervisor::monotonic()) }
-    }
-
-    /// Returns a remark if the clock was set since.
-    fn jump(&self) -> Option<String> {
-        let seconds = (WallClock::now().offset - self.offset) as f64 / 1e9;
-        (seconds.abs() > 1.0).then(|| {
-            format!(
-                "the wall clock was set by {seconds:+.1} s during the run: dates may be wrong, figures are not affected"
-            )
-        })
-    }
+/// Returns a remark if the wall clock was set since it had this difference.
+fn jump(before: i128) -> Option<String> {
+    let seconds = (clock_difference() - before) as f64 / 1e9;
+    let text = "dates may be wrong, figures are not affected";
+    (seconds.abs() > 1.0).then(|| format!("the wall clock was set by {seconds:+.1} s during the run: {text}"))
 }

@@ -37,11 +37,13 @@ pub struct Command<'a> {
 #[derive(Debug)]
 pub struct Program {
     child: Child,
-    pid: Pid,
-    group: Group,
+    pub pid: Pid,
+    /// The process group it leads.
+    pub group: Group,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    parser: Parser,
+    /// What it printed so far.
+    pub output: Parser,
     errors: Vec<u8>,
     ended: Option<ExitStatus>,
     /// From then on its number may be another's.
@@ -84,33 +86,22 @@ impl Program {
             .spawn()
             .map_err(why)?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        for fd in [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)].into_iter().flatten() {
-            rustix::io::ioctl_fionbio(fd, true).map_err(|error| why(error.into()))?;
-        }
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process ID")?;
-        Ok(Program {
+        let pid = Pid::from_child(&child);
+        let program = Program {
             child,
             pid,
             group: Group::led_by(pid, None),
             stdout,
             stderr,
-            parser: Parser::default(),
+            output: Parser::default(),
             errors: Vec::new(),
             ended: None,
             is_reaped: false,
-        })
-    }
-
-    /// Returns its process.
-    #[must_use]
-    pub fn pid(&self) -> Pid {
-        self.pid
-    }
-
-    /// Returns the process group it leads.
-    #[must_use]
-    pub fn group(&self) -> &Group {
-        &self.group
+        };
+        for pipe in program.pipes() {
+            rustix::io::ioctl_fionbio(pipe, true).map_err(|error| why(error.into()))?;
+        }
+        Ok(program)
     }
 
     /// The pipes that are still open, to be polled.
@@ -123,14 +114,14 @@ impl Program {
         if self.ended.is_none() && !self.is_reaped {
             self.ended = exit_status(self.pid);
         }
-        let parser = &mut self.parser;
-        read_all(&mut self.stdout, |bytes| parser.feed(bytes));
+        let output = &mut self.output;
+        read_all(&mut self.stdout, |bytes| output.feed(bytes));
         let errors = &mut self.errors;
         // Beyond the limit it is read and dropped, so that the program does not block.
         read_all(&mut self.stderr, |bytes| {
             errors.extend_from_slice(&bytes[..bytes.len().min(MOST_STDERR - errors.len())]);
         });
-        if self.parser.is_broken() {
+        if self.output.is_broken() {
             self.signal(Signal::KILL);
         }
     }
@@ -161,9 +152,9 @@ impl Program {
     /// Returns the stage of its preparations.
     #[must_use]
     pub fn stage(&self) -> Stage {
-        if self.parser.is_ready() {
+        if self.output.is_ready {
             Stage::Ready
-        } else if self.ended() || self.parser.has_ended() {
+        } else if self.ended() || self.output.has_ended() {
             Stage::Failed
         } else {
             Stage::Preparing
@@ -180,17 +171,6 @@ impl Program {
     /// Closes its stdin: a load reports and ends.
     pub fn close_stdin(&mut self) {
         self.child.stdin = None;
-    }
-
-    /// Returns its output so far.
-    #[must_use]
-    pub fn output(&self) -> &Parser {
-        &self.parser
-    }
-
-    /// Returns its output so far, to be taken out.
-    pub fn output_mut(&mut self) -> &mut Parser {
-        &mut self.parser
     }
 
     /// Ends the program and all of its group, and reaps them: as their subreaper the tool is the
@@ -280,10 +260,7 @@ fn not_permitted(path: &Path) -> String {
 
 fn signal_name(signal: Option<i32>) -> String {
     let signal = signal.unwrap_or(0);
-    match signal_hook::low_level::signal_name(signal) {
-        Some(name) => name.to_owned(),
-        None => format!("signal {signal}"),
-    }
+    signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
 }
 
 #[cfg(test)]
@@ -300,9 +277,9 @@ mod tests {
             std::thread::yield_now();
         }
         let is_there = |pid: Pid| Path::new("/proc").join(pid.as_raw_nonzero().to_string()).exists();
-        assert!(is_there(program.pid()), "it was reaped when it ended");
+        assert!(is_there(program.pid), "it was reaped when it ended");
         program.end();
-        assert!(!is_there(program.pid()));
+        assert!(!is_there(program.pid));
         program.read_output();
         assert!(program.ended() && program.failure().is_none());
     }

@@ -1,7 +1,9 @@
 //! The output of a program: the text protocol of `programs/kit.h`, parsed strictly, line by line as it comes.
 
+use anyhow::{Context, Result, ensure};
+
 use super::fields::{execution, finite, named, schedule, usage};
-use catalogue::Test;
+use catalogue::{Check, Test};
 use journal::{Copy, Execution, Frame, Recorder, Slice};
 
 /// The conclusion of a program's output.
@@ -27,10 +29,11 @@ const MOST_LINES: usize = 1 << 20;
 /// takes no memory.
 #[derive(Debug, Default)]
 pub struct Parser {
-    /// The common start, from which times are counted.
-    start: u64,
+    /// When the window opens, in ns of CLOCK_MONOTONIC: known only after `ready`.
+    pub start: u64,
     partial: Vec<u8>,
-    ready: bool,
+    /// Whether it printed `ready`.
+    pub is_ready: bool,
     /// The report before any `copy` line, or by thread 0; then by the other threads.
     copy: Copy,
     threads: Vec<Copy>,
@@ -38,38 +41,20 @@ pub struct Parser {
     count: usize,
     recorder: Option<Recorder>,
     broke: Option<u64>,
-    /// The last frame's planned moment, and the latest moment in any frame.
+    /// The last frame's planned moment.
     planned: u64,
-    latest: u64,
-    pulses: Vec<(u64, u64)>,
-    /// The first words of lines that are someone else's to parse, and such lines that were not taken yet.
-    foreign: &'static [&'static str],
-    lines: Vec<String>,
+    /// The latest moment in any frame, in ns of CLOCK_MONOTONIC.
+    pub latest: u64,
+    /// The progress of a load so far: ns of CLOCK_MONOTONIC and count, in order.
+    pub pulses: Vec<(u64, u64)>,
+    /// The first words of lines that are someone else's to parse.
+    pub foreign: &'static [&'static str],
+    /// Such lines that were not taken yet.
+    pub lines: Vec<String>,
     end: Option<Conclusion>,
 }
 
 impl Parser {
-    /// Sets when the window opens, in ns of CLOCK_MONOTONIC: known only after `ready`.
-    pub fn set_start(&mut self, start: u64) {
-        self.start = start;
-    }
-
-    /// From now on keeps lines that begin with one of these words, for [`Parser::take_lines`].
-    pub fn keep_lines(&mut self, words: &'static [&'static str]) {
-        self.foreign = words;
-    }
-
-    /// Returns true if there are such lines that were not taken yet.
-    #[must_use]
-    pub fn has_lines(&self) -> bool {
-        !self.lines.is_empty()
-    }
-
-    /// Returns such lines since the last time.
-    pub fn take_lines(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.lines)
-    }
-
     /// Parses a piece of output.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
@@ -91,12 +76,6 @@ impl Parser {
         }
     }
 
-    /// Returns true if it printed `ready`.
-    #[must_use]
-    pub fn is_ready(&self) -> bool {
-        self.ready
-    }
-
     /// Returns true if it printed a line that ends its output.
     #[must_use]
     pub fn has_ended(&self) -> bool {
@@ -112,19 +91,7 @@ impl Parser {
     /// Returns true if it printed nothing at all.
     #[must_use]
     pub fn is_silent(&self) -> bool {
-        !self.ready && self.end.is_none() && self.partial.is_empty()
-    }
-
-    /// The latest moment in any frame, in ns of CLOCK_MONOTONIC.
-    #[must_use]
-    pub fn latest(&self) -> u64 {
-        self.latest
-    }
-
-    /// Returns the progress of a load so far: ns of CLOCK_MONOTONIC and count, in order.
-    #[must_use]
-    pub fn pulses(&self) -> &[(u64, u64)] {
-        &self.pulses
+        !self.is_ready && self.end.is_none() && self.partial.is_empty()
     }
 
     /// Returns the result of all its output, once the program has ended.
@@ -154,24 +121,25 @@ impl Parser {
                 self.end = Some(Conclusion::Garbage(format!("it printed '{}' after `done`", short(text))));
             }
             Some(_) => {}
-            None => {
-                if let Err(wrong) = self.word(text) {
-                    self.end = Some(Conclusion::Garbage(match wrong {
-                        Wrong::Word => violation(text),
-                        Wrong::Field(why) => format!("it printed '{}': {why} (docs/format.md)", short(text)),
-                    }));
+            None => match self.word(text) {
+                Ok(true) => {}
+                Ok(false) => self.end = Some(Conclusion::Garbage(violation(text))),
+                Err(why) => {
+                    let why = format!("it printed '{}': {why} (docs/format.md)", short(text));
+                    self.end = Some(Conclusion::Garbage(why));
                 }
-            }
+            },
         }
     }
 
-    fn word(&mut self, text: &str) -> Result<(), Wrong> {
+    /// Takes a line; false if it does not begin with a word of the protocol, or with one that does not belong there.
+    fn word(&mut self, text: &str) -> Result<bool> {
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
         match word {
             "skip" => self.end = Some(Conclusion::Skip(clean(rest))),
             "error" => self.end = Some(Conclusion::Error(clean(rest))),
-            "ready" if !self.ready && rest.is_empty() => self.ready = true,
-            _ if !self.ready => return Err(Wrong::Word),
+            "ready" if !self.is_ready && rest.is_empty() => self.is_ready = true,
+            _ if !self.is_ready => return Ok(false),
             "frame" => self.frame(rest)?,
             "slice" => self.slice(rest)?,
             "pulse" => self.pulses.push(named(rest, ["NS", "COUNT"]).map(|[at, count]| (at, count))?),
@@ -185,11 +153,12 @@ impl Parser {
             "usage" => self.copy.usage = Some(usage(rest)?),
             "done" if rest.is_empty() => self.end = Some(Conclusion::Done(Vec::new())),
             _ if self.foreign.contains(&word) => self.lines.push(text.to_owned()),
-            _ => return Err(Wrong::Word),
+            _ => return Ok(false),
         }
         // An hour of frames or of a burn-in's seconds is honest.
         self.count += usize::from(word != "frame" && !self.foreign.contains(&word));
-        if self.count > MOST_LINES { Err(Wrong::from("there are more lines than any window has")) } else { Ok(()) }
+        ensure!(self.count <= MOST_LINES, "there are more lines than any window has");
+        Ok(true)
     }
 
     /// The copy whose slices, values and times come now.
@@ -198,15 +167,11 @@ impl Parser {
     }
 
     /// Begins the next thread.
-    fn thread(&mut self, rest: &str) -> Result<(), Wrong> {
+    fn thread(&mut self, rest: &str) -> Result<()> {
         let [number] = named(rest, ["NUMBER"])?;
         let next = if self.has_threads { self.threads.len() as u64 + 1 } else { 0 };
-        if number != next {
-            return Err(Wrong::Field(format!("NUMBER is not {next}, the next thread's")));
-        }
-        if number == 0 && !self.copy.slices.is_empty() {
-            return Err(Wrong::from("slices came before the first thread"));
-        }
+        ensure!(number == next, "NUMBER is not {next}, the next thread's");
+        ensure!(number > 0 || self.copy.slices.is_empty(), "slices came before the first thread");
         if self.has_threads {
             self.threads.push(Copy::default());
         }
@@ -215,46 +180,37 @@ impl Parser {
     }
 
     /// Counts single operations that took the same time.
-    fn time(&mut self, rest: &str) -> Result<(), Wrong> {
+    fn time(&mut self, rest: &str) -> Result<()> {
         let [ns, count] = named(rest, ["NS", "COUNT"])?;
         self.current().times.get_or_insert_default().record_many(ns, count);
         Ok(())
     }
 
-    fn slice(&mut self, rest: &str) -> Result<(), Wrong> {
+    fn slice(&mut self, rest: &str) -> Result<()> {
         let [from, to, count] = named(rest, ["START_NS", "END_NS", "COUNT"])?;
         let start = self.start;
         let slices = &mut self.current().slices;
         // A program that claims time before the start, or the same time twice, is lying.
-        if from < start {
-            return Err(Wrong::Field(format!("START_NS is before the window, which began at {start}")));
-        }
-        if slices.last().is_some_and(|last| from < start + last.end) {
-            return Err(Wrong::from("START_NS is before the end of the last slice"));
-        }
-        if to < from {
-            return Err(Wrong::from("END_NS is before START_NS"));
-        }
+        ensure!(from >= start, "START_NS is before the window, which began at {start}");
+        let earliest = slices.last().map_or(start, |last| start + last.end);
+        ensure!(from >= earliest, "START_NS is before the end of the last slice");
+        ensure!(to >= from, "END_NS is before START_NS");
         slices.push(Slice { start: from - start, end: to - start, count });
         Ok(())
     }
 
-    fn execution(&mut self, rest: &str) -> Result<(), Wrong> {
+    fn execution(&mut self, rest: &str) -> Result<()> {
         let start = self.start;
         let found = execution(rest)?;
         let executions = &mut self.current().executions;
         let earliest = executions.last().map_or(start, |last| start + last.end);
-        if found.start < earliest {
-            return Err(Wrong::from("START_NS is before the window or the end of the last execution"));
-        }
-        if found.end < found.start {
-            return Err(Wrong::from("END_NS is before START_NS"));
-        }
+        ensure!(found.start >= earliest, "START_NS is before the window or the end of the last execution");
+        ensure!(found.end >= found.start, "END_NS is before START_NS");
         executions.push(Execution { start: found.start - start, end: found.end - start, ..found });
         Ok(())
     }
 
-    fn frame(&mut self, rest: &str) -> Result<(), Wrong> {
+    fn frame(&mut self, rest: &str) -> Result<()> {
         const NAMES: [&str; 4] = ["PLANNED_NS", "WOKE_NS", "DONE_NS", "STAMP_NS"];
         let (planned, woke, done, sent) = if rest.split(' ').count() == NAMES.len() {
             let [planned, woke, done, sent] = named(rest, NAMES)?;
@@ -263,20 +219,12 @@ impl Parser {
             let [planned, woke, done] = named(rest, [NAMES[0], NAMES[1], NAMES[2]])?;
             (planned, woke, done, planned)
         };
-        let recorder = self.recorder.as_mut().ok_or_else(|| Wrong::from("there is no plan before it"))?;
-        if planned < self.planned.max(self.start) {
-            return Err(Wrong::from("PLANNED_NS is before the window or the last frame"));
-        }
-        if woke < planned {
-            return Err(Wrong::from("WOKE_NS is before PLANNED_NS"));
-        }
-        if done > 0 && done < woke {
-            return Err(Wrong::from("DONE_NS is before WOKE_NS"));
-        }
+        let recorder = self.recorder.as_mut().context("there is no plan before it")?;
+        ensure!(planned >= self.planned.max(self.start), "PLANNED_NS is before the window or the last frame");
+        ensure!(woke >= planned, "WOKE_NS is before PLANNED_NS");
+        ensure!(done == 0 || done >= woke, "DONE_NS is before WOKE_NS");
         let end = woke.max(done);
-        if !recorder.can_take(end - planned) {
-            return Err(Wrong::from("it took longer than can be recorded"));
-        }
+        ensure!(recorder.can_take(end - planned), "it took longer than can be recorded");
         (self.planned, self.latest) = (planned, self.latest.max(end));
         let start = self.start;
         let since = |ns: u64| ns - start;
@@ -289,9 +237,9 @@ impl Parser {
         Ok(())
     }
 
-    fn value(&mut self, rest: &str) -> Result<(), Wrong> {
+    fn value(&mut self, rest: &str) -> Result<()> {
         let mut words = rest.splitn(3, ' ');
-        let name = words.next().filter(|name| !name.is_empty()).ok_or_else(|| Wrong::from("NAME is missing"))?;
+        let name = words.next().filter(|name| !name.is_empty()).context("NAME is missing")?;
         let number = finite("NUMBER", words.next())?;
         if name == "broke_ns" {
             // As many ns as a delay can have fit.
@@ -301,30 +249,10 @@ impl Parser {
         Ok(())
     }
 
-    fn check(&mut self, rest: &str) -> Result<(), Wrong> {
-        let (name, number) = rest.split_once(' ').ok_or_else(|| Wrong::from("NUMBER is missing"))?;
+    fn check(&mut self, rest: &str) -> Result<()> {
+        let (name, number) = rest.split_once(' ').context("NUMBER is missing")?;
         self.copy.checks.insert(name.to_owned(), finite("NUMBER", Some(number))?);
         Ok(())
-    }
-}
-
-/// Why a line breaks the protocol.
-enum Wrong {
-    /// It does not begin with one of its words, or with one that does not belong there.
-    Word,
-    /// The fault of its fields.
-    Field(String),
-}
-
-impl From<String> for Wrong {
-    fn from(why: String) -> Wrong {
-        Wrong::Field(why)
-    }
-}
-
-impl From<&str> for Wrong {
-    fn from(why: &str) -> Wrong {
-        Wrong::Field(why.to_owned())
     }
 }
 
@@ -340,11 +268,7 @@ pub fn clean(line: &str) -> String {
 
 /// The beginning of a line, cleaned.
 pub fn short(line: &str) -> String {
-    let mut text: String = clean(line).chars().take(60).collect();
-    if line.trim_end().chars().count() > 60 {
-        text.push('…');
-    }
-    text
+    words::beginning(&clean(line), 60)
 }
 
 /// Compares a copy's answers with the catalogue's.
@@ -353,16 +277,11 @@ pub fn short(line: &str) -> String {
 /// An answer that is wrong or missing: a wrong answer is a failed measurement.
 pub fn verify(copy: &Copy, test: &Test) -> Result<(), String> {
     for (name, right) in &test.checks {
-        match copy.checks.get(name) {
-            None => return Err(format!("its check value '{name}' is missing")),
-            Some(answer) if !right.accepts(*answer) => {
-                return Err(if right.low == right.high {
-                    format!("its check value '{name}' is {answer} and should be {}", right.low)
-                } else {
-                    format!("its check value '{name}' is {answer} and should lie in {} to {}", right.low, right.high)
-                });
-            }
-            Some(_) => {}
+        let answer = copy.checks.get(name).ok_or_else(|| format!("its check value '{name}' is missing"))?;
+        if !right.accepts(*answer) {
+            let Check { low, high } = right;
+            let wanted = if low == high { format!("be {low}") } else { format!("lie in {low} to {high}") };
+            return Err(format!("its check value '{name}' is {answer} and should {wanted}"));
         }
     }
     Ok(())

@@ -97,7 +97,7 @@ impl Bench for Rig<'_> {
     }
 
     fn elapsed(&self) -> Duration {
-        self.began.elapsed().saturating_sub(self.supervisor.paused())
+        self.began.elapsed().saturating_sub(self.supervisor.paused.get())
     }
 
     fn signal(&self) -> Option<i32> {

@@ -187,13 +187,11 @@ impl<'a, B: Bench> Rounds<'a, B> {
     /// Measures a score that arguments name, once and for all cells: a fact. Returns how the run ends, if that ends it.
     fn measure_named(&mut self, test: &Test) -> Result<Option<Ended>> {
         match self.bench.measure_named(test) {
-            Ok(number) => self.writer.append(&Record::Fact(Fact {
-                name: format!("run.{}", test.id),
-                label: test.label.clone(),
-                group: "Run".to_owned(),
-                value: format!("{number:.0} {}", test.unit),
-                quantity: Some(Quantity::new(number.round(), &test.unit)),
-            }))?,
+            Ok(number) => {
+                let (name, value) = (format!("run.{}", test.id), format!("{number:.0} {}", test.unit));
+                let quantity = Quantity::new(number.round(), &test.unit);
+                self.writer.append(&Record::Fact(Fact::new([&name, &test.label, "Run"], value, Some(quantity))))?;
+            }
             Err(Refusal::Stopped) if self.bench.pause() => return self.measure_named(test),
             Err(Refusal::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(why) => {

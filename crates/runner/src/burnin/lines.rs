@@ -66,21 +66,20 @@ impl Log {
     }
 
     fn stage(&self, rest: &str) -> Option<Stage> {
-        let mut words = rest.split(' ');
-        let (pass, pattern) = (number(words.next()?)?, pattern(words.next()?)?);
-        let (done, total) = (number(words.next()?)?, number(words.next()?)?);
-        let sane = words.next().is_none() && pass == self.passes + 1 && done <= total;
-        sane.then_some(Stage { pass, pattern, done, total })
+        let [pass, pattern, done, total] = words(rest)?;
+        let (pass, pattern) = (number(pass)?, self::pattern(pattern)?);
+        let (done, total) = (number(done)?, number(total)?);
+        (pass == self.passes + 1 && done <= total).then_some(Stage { pass, pattern, done, total })
     }
 
     fn fault(&mut self, rest: &str) -> Option<Fault> {
-        let mut words = rest.split(' ');
-        let (pass, pattern) = (number(words.next()?)?, pattern(words.next()?)?);
-        let mut word = || Word::parse(words.next()?);
-        let [address, physical, expected, read, retest] = [word()?, word()?, word()?, word()?, word()?];
+        let [pass, pattern, words @ ..] = words::<7>(rest)?;
+        let (pass, pattern) = (number(pass)?, self::pattern(pattern)?);
+        let [Some(address), Some(physical), Some(expected), Some(read), Some(retest)] = words.map(Word::parse) else {
+            return None;
+        };
         self.listed += 1;
-        let sane = pass == self.passes + 1 && expected != read && self.listed <= MOST_FAULTS;
-        if words.next().is_some() || !sane {
+        if pass != self.passes + 1 || expected == read || self.listed > MOST_FAULTS {
             return None;
         }
         self.faults = self.faults.max(self.listed);
@@ -95,13 +94,10 @@ impl Log {
     }
 
     fn pass(&mut self, rest: &str) -> Option<Pass> {
-        let mut words = rest.split(' ');
-        let pass = number(words.next()?).filter(|pass| *pass == self.passes + 1)?;
-        let seconds = words.next()?.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds))?;
-        let (bytes, faults) = (number(words.next()?)?, number(words.next()?)?);
-        if words.next().is_some() {
-            return None;
-        }
+        let [pass, seconds, bytes, faults] = words(rest)?;
+        let pass = number(pass).filter(|pass| *pass == self.passes + 1)?;
+        let seconds = seconds.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds))?;
+        let (bytes, faults) = (number(bytes)?, number(faults)?);
         self.passes = pass;
         Some(Pass { at: 0.0, pass, seconds, bytes, faults })
     }
@@ -132,6 +128,11 @@ impl Log {
 fn shrunk(rest: &str) -> Option<Line> {
     let (bytes, why) = rest.split_once(' ')?;
     Some(Line::Shrunk(number(bytes)?, clean(why)))
+}
+
+/// Exactly N words.
+fn words<const N: usize>(rest: &str) -> Option<[&str; N]> {
+    rest.split(' ').collect::<Vec<&str>>().try_into().ok()
 }
 
 fn number(word: &str) -> Option<u64> {

@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
     }
 
     fn burn(&mut self, supervisor: &mut Supervisor<'_>, test: &Test, processes: &mut Processes) -> Result<Trial, Stop> {
-        processes.copies[0].output_mut().keep_lines(lines::WORDS);
+        processes.copies[0].output.foreign = lines::WORDS;
         let setup = Setup { test, copies: Vec::new(), sides: Vec::new(), window: NAMED_WINDOW, threads: 1 };
         supervisor.wait_until_ready(&setup, processes)?;
         // What the machine is like before it works.
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
         self.last_line = self.start;
         self.keep(0.0, self.reading.clone())?;
         let program = &mut processes.copies[0];
-        program.output_mut().set_start(self.start);
+        program.output.start = self.start;
         // The slice it reports is that of all its work.
         program.send("go 0 0 0\nmark\n");
         let ended = loop {
@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
         let until = self.deadline().map_or(next, |deadline| deadline.min(next));
         let limit = Duration::from_nanos(until.saturating_sub(monotonic()));
         let awake =
-            |processes: &Processes| processes.all().any(|program| program.ended() || program.output().has_lines());
+            |processes: &Processes| processes.all().any(|program| program.ended() || !program.output.lines.is_empty());
         let waited = supervisor.wait(processes, limit, awake);
         let program = &mut processes.copies[0];
         self.take_lines(program)?;
@@ -297,7 +297,7 @@ impl<'a> Session<'a> {
 
     /// Takes in what the program printed.
     fn take_lines(&mut self, program: &mut Program) -> Result<(), Stop> {
-        let lines = program.output_mut().take_lines();
+        let lines = std::mem::take(&mut program.output.lines);
         let now = monotonic();
         if !lines.is_empty() {
             self.last_line = now;
@@ -396,10 +396,8 @@ impl<'a> Session<'a> {
         if program.ended() {
             return Ok(());
         }
-        match supervisor.signals.stopped() {
-            Some(_) => Err(Refusal::Stopped.into()),
-            None => Err(Refusal::from("it did not end when its stdin was closed, and was killed").into()),
-        }
+        let stopped = supervisor.signals.stopped().map(|_| Refusal::Stopped);
+        Err(stopped.unwrap_or_else(|| "it did not end when its stdin was closed, and was killed".into()).into())
     }
 
     /// Seconds since the work began.
@@ -410,9 +408,9 @@ impl<'a> Session<'a> {
 
 /// Returns what the program reported.
 fn program_result(program: &Program, test: &Test, stopped: bool) -> Result<journal::Copy, Refusal> {
-    let is_garbage = matches!(program.output().conclusion(), Conclusion::Garbage(_));
+    let is_garbage = matches!(program.output.conclusion(), Conclusion::Garbage(_));
     // A program whose stdin closes at the wrong moment may end without a word.
-    if stopped && is_garbage && !program.output().is_broken() && program.failure().is_none() {
+    if stopped && is_garbage && !program.output.is_broken() && program.failure().is_none() {
         return Err(Refusal::Stopped);
     }
     let copy = result(program)?.swap_remove(0);

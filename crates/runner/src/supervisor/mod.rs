@@ -42,7 +42,7 @@ pub struct Supervisor<'a> {
     pub(super) signals: Rc<Signals>,
     screen: Option<PathBuf>,
     /// For how long the user has had the run paused.
-    paused: Cell<Duration>,
+    pub(super) paused: Cell<Duration>,
 }
 
 /// The processes of a trial.
@@ -152,7 +152,7 @@ impl<'a> Supervisor<'a> {
     /// A sentence saying why it could not be started.
     pub(super) fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
         let mut program = Program::spawn(command)?;
-        if let Err(error) = self.guardian.watch(program.group()) {
+        if let Err(error) = self.guardian.watch(&program.group) {
             program.end();
             return Err(format!("{error:#}"));
         }
@@ -164,7 +164,7 @@ impl<'a> Supervisor<'a> {
         for program in processes.all_mut() {
             program.end();
             // That the guardian is gone shows when the next program is registered.
-            let _ = self.guardian.forget(program.group());
+            let _ = self.guardian.forget(&program.group);
         }
     }
 
@@ -219,11 +219,6 @@ impl<'a> Supervisor<'a> {
         }
         self.signals.pause();
         self.paused.set(self.paused.get() + began.elapsed());
-    }
-
-    /// Returns for how long the run was paused.
-    pub(super) fn paused(&self) -> Duration {
-        self.paused.get()
     }
 
     /// Sleeps until one of `programs` prints or ends, or a signal comes; returns false once the deadline is over.

@@ -67,7 +67,7 @@ impl Supervisor<'_> {
         for (number, Side { role, test, .. }) in setup.sides.iter().enumerate() {
             let start = monotonic();
             let program = &mut processes.sides[number];
-            program.output_mut().set_start(start);
+            program.output.start = start;
             program.send(GO);
             if *role == Role::Load {
                 let steady = self.wait_until_steady(processes, number, start, setup.window.settle)?;
@@ -90,12 +90,12 @@ impl Supervisor<'_> {
         start: u64,
         settle: Duration,
     ) -> Result<Steady, Refusal> {
-        let steady = |processes: &Processes| Steady::judge(processes.sides[number].output().pulses(), settle);
+        let steady = |processes: &Processes| Steady::judge(&processes.sides[number].output.pulses, settle);
         let done = |processes: &Processes| steady(processes).is_some() || processes.side_ended();
         match self.wait(processes, settle * 3, done) {
             Waited::Stopped => Err(Refusal::Stopped),
             Waited::Done | Waited::TooLong => {
-                Ok(steady(processes).unwrap_or_else(|| Steady::never(start, processes.sides[number].output().pulses())))
+                Ok(steady(processes).unwrap_or_else(|| Steady::never(start, &processes.sides[number].output.pulses)))
             }
         }
     }
@@ -140,7 +140,7 @@ impl Supervisor<'_> {
             Waited::Done => {}
         }
         let program = &processes.sides[number];
-        match program.output().conclusion() {
+        match program.output.conclusion() {
             Conclusion::Done(copies) => Ok(copies),
             Conclusion::Skip(why) | Conclusion::Error(why) | Conclusion::Garbage(why) => {
                 Err(blame(program, why).into())
@@ -152,7 +152,7 @@ impl Supervisor<'_> {
 /// Why a program has ended that should work until its stdin closes.
 fn ended_early(program: &mut Program) -> Refusal {
     program.read_output();
-    match program.output().conclusion() {
+    match program.output.conclusion() {
         Conclusion::Skip(reason) => Refusal::Unavailable(reason),
         Conclusion::Error(reason) => reason.into(),
         Conclusion::Done(_) | Conclusion::Garbage(_) => {

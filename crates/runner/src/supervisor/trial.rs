@@ -78,7 +78,7 @@ impl Supervisor<'_> {
         }
         let start = monotonic() + ns(lead);
         for program in &mut processes.copies {
-            program.output_mut().set_start(start);
+            program.output.start = start;
             program.send(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
         let counted = self.count_energy(processes, start, window)?;
@@ -153,22 +153,22 @@ fn never_ready(program: &mut Program) -> Refusal {
     // What it prints and how it ends may come in two pieces.
     program.end();
     program.read_output();
-    match program.output().conclusion() {
+    match program.output.conclusion() {
         Conclusion::Skip(reason) => Refusal::Unavailable(reason),
         Conclusion::Error(reason) => reason.into(),
         Conclusion::Done(_) => "it printed `done` before `ready`".into(),
-        Conclusion::Garbage(why) => program.failure().filter(|_| program.output().is_silent()).unwrap_or(why).into(),
+        Conclusion::Garbage(why) => program.failure().filter(|_| program.output.is_silent()).unwrap_or(why).into(),
     }
 }
 
 /// Returns the fault to blame: the protocol if it was broken, since such a program is killed for it, else how the program ended.
 pub(super) fn blame(program: &Program, why: String) -> String {
-    if program.output().is_broken() { why } else { program.failure().unwrap_or(why) }
+    if program.output.is_broken() { why } else { program.failure().unwrap_or(why) }
 }
 
 /// Returns what a program reported that has ended.
 pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
-    match (program.output().conclusion(), program.failure()) {
+    match (program.output.conclusion(), program.failure()) {
         (Conclusion::Done(copies), None) => Ok(copies),
         (Conclusion::Done(_), Some(why)) | (Conclusion::Error(why), _) => Err(why.into()),
         (Conclusion::Skip(why), _) => Err(Refusal::Unavailable(why)),
@@ -178,7 +178,7 @@ pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
 
 /// Returns the number of a program's process.
 fn number(program: &Program) -> Option<u32> {
-    u32::try_from(program.pid().as_raw_nonzero().get()).ok()
+    u32::try_from(program.pid.as_raw_nonzero().get()).ok()
 }
 
 /// Returns the result of one program: one copy, or one of each of its threads.
@@ -190,7 +190,7 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
     }
     let slices = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.end);
     let executions = copies.iter().filter_map(|copy| copy.executions.last()).map(|last| start + last.end);
-    if slices.chain(executions).max().unwrap_or(0).max(program.output().latest()) > monotonic() {
+    if slices.chain(executions).max().unwrap_or(0).max(program.output.latest) > monotonic() {
         return Err(IN_THE_FUTURE.into());
     }
     let (test, first) = (setup.test, &copies[0]);

@@ -100,16 +100,9 @@ impl Supervisor<'_> {
                 source => source.since(before.as_ref()),
             };
         }
-        let fact = |name: &str, label: &str, value: String, quantity: Option<Quantity>| Fact {
-            name: name.to_owned(),
-            label: label.to_owned(),
-            group: "Run".to_owned(),
-            value,
-            quantity,
-        };
         let watts = idle.and_then(|energy| energy.watts()).map(|watts| Quantity::new((watts * 1e3).round() / 1e3, "W"));
-        let idle = watts.map(|watts| fact(Fact::IDLE, "Idle power", watts.to_string(), Some(watts)));
-        [fact(Fact::ENERGY, "Energy", from, None)].into_iter().chain(idle).collect()
+        let idle = watts.map(|watts| Fact::new([Fact::IDLE, "Idle power", "Run"], watts.to_string(), Some(watts)));
+        [Fact::new([Fact::ENERGY, "Energy", "Run"], from, None)].into_iter().chain(idle).collect()
     }
 
     /// Reads the machine's counters just before a window and just after it; `None` if there are none, or the programs end
@@ -123,10 +116,8 @@ impl Supervisor<'_> {
         start: u64,
         window: Window,
     ) -> Result<Option<Energy>, Refusal> {
-        if !matches!(self.energy, Source::Counters(_)) {
-            return Ok(None);
-        }
-        if !self.wait_until(processes, start.saturating_sub(ns(BESIDE)))? {
+        let is_counted = matches!(self.energy, Source::Counters(_));
+        if !is_counted || !self.wait_until(processes, start.saturating_sub(ns(BESIDE)))? {
             return Ok(None);
         }
         let before = self.energy.read();
@@ -155,7 +146,7 @@ impl Supervisor<'_> {
             if meter.broken.is_some() {
                 meter.program.end();
                 // That the guardian is gone shows when the next program is registered.
-                let _ = self.guardian.forget(meter.program.group());
+                let _ = self.guardian.forget(&meter.program.group);
             }
         }
         energy
@@ -166,7 +157,7 @@ impl Supervisor<'_> {
         let Source::Meter(mut meter) = std::mem::take(&mut self.energy) else { return None };
         let silent = monotonic().saturating_sub(meter.follower.last().unwrap_or(0));
         meter.program.end();
-        let _ = self.guardian.forget(meter.program.group());
+        let _ = self.guardian.forget(&meter.program.group);
         let of = format!("energy is not known of {} of {} windows", meter.missed, meter.asked);
         match meter.broken {
             _ if meter.missed == 0 => None,
