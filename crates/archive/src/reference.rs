@@ -33,8 +33,7 @@ pub fn entries(catalogue: &Catalogue) -> Vec<Results> {
 pub fn lines(entry: &Journal) -> Result<String> {
     let mut entry = entry.clone();
     let value = sum(&entry)?;
-    let [name, label, group] = [SUM, "Sum", "Reference"].map(str::to_owned);
-    entry.facts.push(Fact { name, label, group, value, quantity: None });
+    entry.facts.push(Fact::new([SUM, "Sum", "Reference"], value, None));
     encoded(&entry)
 }
 
