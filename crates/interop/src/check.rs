@@ -1,6 +1,5 @@
 //! The check of a report's printed indexes against those that its scores give here.
 
-use super::draft::copies_of;
 use super::lines::Total;
 use analysis::{Index, Part, Results};
 use catalogue::{Arithmetic, Catalogue};
@@ -53,7 +52,7 @@ impl Printed {
                 None => found.push(format!(
                     "the report has '{}' in the index of {}, but no score of it: it is left out",
                     row.label,
-                    copies_of(self.copies)
+                    words::copies(self.copies)
                 )),
                 Some((_, part)) if (row.parts[0] - part.baseline).abs() > HALF + SLACK => {
                     own_baselines.push(format!("{} by {} instead of {}", part.label, row.parts[0], part.baseline));
@@ -87,10 +86,8 @@ impl PrintedRow {
         // The index was computed from a result with more digits than are printed.
         let room = HALF + HALF * factor(index) / part.baseline + SLACK;
         if (result - part.score).abs() > 2.0 * HALF + SLACK {
-            Some(format!(
-                "the report has {:.1} as the score of {} and {result:.1} in its index",
-                part.score, part.label
-            ))
+            let Part { score, label, .. } = part;
+            Some(format!("the report has {score:.1} as the score of {label} and {result:.1} in its index"))
         } else if (printed - part.index.value).abs() > room {
             let ours = part.index.value;
             Some(format!("the report prints the index {printed:.1} for {}, whose score gives {ours:.1}", part.label))
@@ -111,7 +108,7 @@ impl PrintedTotal {
         ((printed - ours).abs() > room + HALF + SLACK).then(|| {
             format!(
                 "the report prints {printed:.1} as its index of {}, and its scores give {ours:.1}",
-                copies_of(index.copies)
+                words::copies(index.copies)
             )
         })
     }

@@ -34,7 +34,7 @@ pub(super) struct Draft<'a> {
 }
 
 /// The heading that another suite prints a number under.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Heading<'u> {
     /// The suite's own name for it.
     pub label: String,
@@ -42,14 +42,6 @@ pub(super) struct Heading<'u> {
     pub copies: u32,
     pub unit: &'u str,
     pub metric: Metric,
-}
-
-/// Adds a value to those of `key`; keys stay in the order in which they first came.
-pub(super) fn gather<K: PartialEq>(all: &mut Vec<(K, Vec<f64>)>, key: K, value: f64) {
-    match all.iter_mut().find(|known| known.0 == key) {
-        Some((_, values)) => values.push(value),
-        None => all.push((key, vec![value])),
-    }
 }
 
 impl<'u> Heading<'u> {
@@ -163,10 +155,8 @@ impl<'a> Draft<'a> {
                 self.cells.push(cell);
             }
             None => {
-                self.warn(format!(
-                    "no test of the catalogue is called '{}': it is shown outside the indexes",
-                    quoted(label)
-                ));
+                let called = quoted(label);
+                self.warn(format!("no test of the catalogue is called '{called}': it is shown outside the indexes"));
                 self.cells.push(stranger(number, &name, label, copies, unit));
             }
         }
@@ -188,12 +178,11 @@ impl<'a> Draft<'a> {
     /// Makes the cell of another suite's figure with a trial for each of its values. A value that is 0 or was printed as 0
     /// says nothing, and is left out.
     pub fn figure(&mut self, figure: &Heading<'_>, values: impl IntoIterator<Item = f64>) {
-        let values: Vec<f64> = values.into_iter().collect();
         let usable = |value: &f64| *value > 0.0 && *value <= ABSURD;
-        if !values.iter().all(usable) {
+        let (values, others): (Vec<f64>, Vec<f64>) = values.into_iter().partition(usable);
+        if !others.is_empty() {
             self.warn(format!("'{}' has a figure of 0 at its digits: it is left out", quoted(&figure.label)));
         }
-        let values: Vec<f64> = values.into_iter().filter(usable).collect();
         if values.is_empty() {
             return;
         }
@@ -220,10 +209,8 @@ impl<'a> Draft<'a> {
     pub fn put(&mut self, number: usize, trials: Vec<Trial>) {
         let Some(place) = self.trials.get_mut(number) else { return };
         if !place.is_empty() {
-            self.warnings.push(Warning {
-                cell: Some(number),
-                text: "the file has it more than once: the last one counts, as in UnixBench".to_owned(),
-            });
+            let text = "the file has it more than once: the last one counts, as in UnixBench";
+            self.warnings.push(Warning { cell: Some(number), text: text.to_owned() });
         }
         *place = trials;
     }
@@ -250,11 +237,8 @@ impl<'a> Draft<'a> {
 
     /// Returns a name for a label that is not in the catalogue, which no test of the catalogue has.
     pub fn invented(&self, label: &str) -> String {
-        let words: Vec<String> = label
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
+        let words = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
         let name = if words.is_empty() { "unnamed".to_owned() } else { words.join("-") };
         if self.catalogue.test(&name).is_some() { format!("{name}-imported") } else { name }
     }
@@ -280,14 +264,7 @@ pub(super) fn cleaned(text: &str) -> String {
 
 /// The start of a text, as a warning quotes it.
 pub(super) fn quoted(text: &str) -> String {
-    let text = text.trim();
-    let start: String = text.chars().take(QUOTED).collect();
-    if start.len() < text.len() { format!("{start}…") } else { start }
-}
-
-/// Returns "1 copy" or "N copies".
-pub(super) fn copies_of(copies: u32) -> String {
-    if copies == 1 { "1 copy".to_owned() } else { format!("{copies} copies") }
+    words::beginning(text.trim(), QUOTED)
 }
 
 #[cfg(test)]

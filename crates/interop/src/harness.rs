@@ -9,7 +9,7 @@ mod lines;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Error, Result, bail, ensure};
 use serde_json::{Deserializer, Value};
 
 use crate::draft::{Draft, Heading, cleaned};
@@ -70,24 +70,16 @@ impl Kind {
         }
     }
 
-    /// Adds what JSON holds of this kind.
-    fn put_json(self, json: &Value, to: &mut Measurements) {
+    /// Adds what a text, or the JSON in it, holds of this kind.
+    fn put(self, json: &Value, text: &str, to: &mut Measurements) {
         match self {
             Kind::Gbench => json::gbench(json, to),
             Kind::Pytest => json::pytest(json, to),
             Kind::Jmh => json::jmh(json, to),
             Kind::Nanobench => json::nanobench(json, to),
             Kind::Json => json::plain(json, to),
-            Kind::Gobench | Kind::Criterion => {}
-        }
-    }
-
-    /// Adds what the lines of a text hold of this kind.
-    fn put_lines(self, text: &str, to: &mut Measurements) {
-        match self {
             Kind::Gobench => lines::gobench(text, to),
             Kind::Criterion => lines::criterion(text, to),
-            _ => {}
         }
     }
 }
@@ -117,9 +109,7 @@ impl Harness {
     /// There is none, or more than a journal may have.
     pub fn printed(self, text: &str, round: u64) -> Result<Vec<Printed>> {
         let all = measurements(self.0, text)?;
-        if all.len() > MOST_PRINTED {
-            bail!("it has more than {MOST_PRINTED} figures; select fewer benchmarks");
-        }
+        ensure!(all.len() <= MOST_PRINTED, "it has more than {MOST_PRINTED} figures; select fewer benchmarks");
         let printed = |Measurement { name, unit, metric, values }: Measurement| {
             let rounds = vec![(round, stats::median(&values))];
             Printed { name, unit, metric, rounds }
@@ -187,12 +177,8 @@ impl Measurements {
     /// # Errors
     /// There are none, or too many.
     fn finish(mut self, what: &str) -> Result<Vec<Measurement>> {
-        if self.overfull {
-            bail!("it has more than {MOST_MEASUREMENTS} figures; select fewer benchmarks");
-        }
-        if self.all.is_empty() {
-            bail!("it has no figures in the format of {what}; check what the program prints");
-        }
+        ensure!(!self.overfull, "it has more than {MOST_MEASUREMENTS} figures; select fewer benchmarks");
+        ensure!(!self.all.is_empty(), "it has no figures in the format of {what}; check what the program prints");
         for one in &mut self.all {
             let together = one.values.len().div_ceil(MOST_VALUES);
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -227,10 +213,7 @@ pub fn measurements(kind: Option<Kind>, text: &str) -> Result<Vec<Measurement>> 
 
 fn read_kind(kind: Kind, json: Option<&Value>, text: &str) -> Result<Vec<Measurement>> {
     let mut all = Measurements::default();
-    match json {
-        Some(json) => kind.put_json(json, &mut all),
-        None => kind.put_lines(text, &mut all),
-    }
+    kind.put(json.unwrap_or(&Value::Null), text, &mut all);
     all.finish(kind.words().1)
 }
 

@@ -48,20 +48,16 @@ pub(super) fn is_it(text: &Text<'_>) -> bool {
     table(text).is_some()
 }
 
-/// Returns the table of a text as a journal.
-///
-/// # Errors
-/// None: a text without a table is not of this kind.
-pub(super) fn read_text(text: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
-    Ok(table(text).map(|table| read(&table, draft)).into_iter().collect())
-}
-
 fn table(text: &Text<'_>) -> Option<Table> {
     Table::deserialize(text.json.as_ref()?).ok()
 }
 
 /// Returns the table as a journal: totals are figures per thread times threads, but times stay what they are.
-fn read(table: &Table, mut draft: Draft<'_>) -> Journal {
+///
+/// # Errors
+/// None: a text without a table is not of this kind.
+pub(super) fn read(text: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
+    let Some(table) = table(text) else { return Ok(Vec::new()) };
     let catalogue = draft.catalogue;
     "Lbench".clone_into(&mut draft.run.tool);
     draft.run.view = View::Scaling;
@@ -79,7 +75,7 @@ fn read(table: &Table, mut draft: Draft<'_>) -> Journal {
     for (place, (name, claimed)) in table.claims.iter().enumerate() {
         check(&mut draft, results.scaling(), place + 1, &cleaned(name), claimed);
     }
-    draft.finish()
+    Ok(vec![draft.finish()])
 }
 
 /// Makes the cells of a row; false where it cannot be one.
@@ -113,12 +109,8 @@ fn check(draft: &mut Draft<'_>, scaling: &[Scaling], number: usize, name: &str, 
         draft.warn(format!("the file claims {text} for '{}', and its rows give {ours:.3}", quoted(name)));
     }
     let label = name.replace('_', " ");
-    draft.fact(
-        &format!("imported.claim.{number}"),
-        &label,
-        "Imported",
-        &format!("{text} is claimed, {ours:.2} is what the rows give"),
-    );
+    let said = format!("{text} is claimed, {ours:.2} is what the rows give");
+    draft.fact(&format!("imported.claim.{number}"), &label, "Imported", &said);
 }
 
 /// Reads `ROW_total_gain_4_threads` and `ROW_4_threads_share_of_2_thread_swap_rate`.

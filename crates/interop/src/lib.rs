@@ -21,7 +21,7 @@ mod text;
 mod wide;
 mod xml;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, ensure};
 
 pub use calls::calls;
 
@@ -33,55 +33,40 @@ use suites::{
 };
 use text::Text;
 
-/// One kind of text.
-struct Reader {
-    /// Its name in messages.
-    what: &'static str,
-    /// Returns true if a text is of the kind, by its content.
-    is_it: fn(&Text<'_>) -> bool,
-    /// Returns the runs that a text of the kind holds.
-    read: fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>,
-}
-
-const fn reader(
-    what: &'static str,
-    is_it: fn(&Text<'_>) -> bool,
-    read: fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>,
-) -> Reader {
-    Reader { what, is_it, read }
-}
+/// A reader: its name in messages, whether a text is of its kind, by its content, and the runs that a text of the kind holds.
+type Reader = (&'static str, fn(&Text<'_>) -> bool, fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>);
 
 /// Everything that can be imported. Of several that know a text the first reads it.
 const READERS: [Reader; 18] = [
-    reader("Lbench's tables (JSON)", lbench::is_it, lbench::read_text),
-    reader("fio's JSON", fio::is_it, fio::read),
-    reader("hyperfine's JSON", hyperfine::is_it, hyperfine::read),
-    reader("Geekbench's JSON", geekbench::is_it, geekbench::read),
-    reader("YABS's JSON", yabs::is_it, yabs::read),
-    reader(
+    ("Lbench's tables (JSON)", lbench::is_it, lbench::read),
+    ("fio's JSON", fio::is_it, fio::read),
+    ("hyperfine's JSON", hyperfine::is_it, hyperfine::read),
+    ("Geekbench's JSON", geekbench::is_it, geekbench::read),
+    ("YABS's JSON", yabs::is_it, yabs::read),
+    (
         "figures of go test -bench and criterion (text), Google Benchmark, pytest-benchmark, JMH and nanobench (JSON), \
          {\"name\": number}",
         harness::is_it,
         harness::read,
     ),
-    reader("cyclictest's text and JSON", cyclictest::is_it, cyclictest::read),
-    reader("Phoronix Test Suite's XML", phoronix::is_it, phoronix::read),
-    reader("UnixBench's HTML", page::is_it, page::read),
-    reader("UnixBench's CSV", wide::is_it, wide::read),
-    reader("lmbench's summary", lmbench::is_it, lmbench::read),
-    reader("sysbench's text", sysbench::is_it, sysbench::read),
-    reader("hackbench's text", hackbench::is_it, hackbench::read),
-    reader("schbench's text", schbench::is_it, schbench::read),
-    reader("rt-app's logs", rt_app::is_it, rt_app::read),
-    reader("MangoHud's and PresentMon's CSV", frames::is_it, frames::read),
-    reader("UnixBench's .log", log::is_it, log::read_text),
-    reader("UnixBench's and BYTE 3's reports", report::is_it, report::read_text),
+    ("cyclictest's text and JSON", cyclictest::is_it, cyclictest::read),
+    ("Phoronix Test Suite's XML", phoronix::is_it, phoronix::read),
+    ("UnixBench's HTML", page::is_it, page::read),
+    ("UnixBench's CSV", wide::is_it, wide::read),
+    ("lmbench's summary", lmbench::is_it, lmbench::read),
+    ("sysbench's text", sysbench::is_it, sysbench::read),
+    ("hackbench's text", hackbench::is_it, hackbench::read),
+    ("schbench's text", schbench::is_it, schbench::read),
+    ("rt-app's logs", rt_app::is_it, rt_app::read),
+    ("MangoHud's and PresentMon's CSV", frames::is_it, frames::read),
+    ("UnixBench's .log", log::is_it, log::read_text),
+    ("UnixBench's and BYTE 3's reports", report::is_it, report::read_text),
 ];
 
 /// Returns what can be imported, as a list in words.
 #[must_use]
 pub fn kinds() -> String {
-    let known = READERS.iter().map(|reader| reader.what);
+    let known = READERS.iter().map(|(what, ..)| *what);
     known.chain(["tables of runs (JSON)"]).collect::<Vec<&str>>().join(", ")
 }
 
@@ -103,16 +88,14 @@ pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<
         journals.iter().try_for_each(Journal::check)?;
         return Ok(journals);
     }
-    if is_run(&text) {
-        bail!("it is already a run of unixmark; give its directory to `unixmark report`");
-    }
+    ensure!(!is_run(&text), "it is already a run of unixmark; give its directory to `unixmark report`");
     let text = Text::new(&text)?;
-    let Some(reader) = READERS.iter().find(|reader| (reader.is_it)(&text)) else { bail!("{}", stranger(&text)) };
-    let mut journals = (reader.read)(&text, draft)?;
+    let reader = READERS.iter().find(|(_, is_it, _)| is_it(&text));
+    let (what, _, read) = reader.with_context(|| stranger(&text))?;
+    let mut journals = read(&text, draft)?;
     journals.retain(|journal| journal.trials.iter().any(|trial| !trial.copies.is_empty() || trial.score.is_some()));
-    if journals.is_empty() {
-        bail!("it has no result, although it looks like {}: it may be truncated; import the whole file", reader.what);
-    }
+    let is_cut = journals.is_empty();
+    ensure!(!is_cut, "it has no result, although it looks like {what}: it may be truncated; import the whole file");
     journals.iter().try_for_each(Journal::check)?;
     Ok(journals)
 }
@@ -160,8 +143,8 @@ mod tests {
         for stranger in ["\u{0}\u{1}\u{fffd}ELF", "{\"a\": \"b\"}", "[]"] {
             assert!(refused(stranger).starts_with("it is in no format that is known here"), "{stranger}");
         }
-        for reader in &READERS {
-            assert!(kinds().contains(reader.what));
+        for (what, ..) in READERS {
+            assert!(kinds().contains(what));
         }
         assert!(refused("<html><h1>Hello</h1></html>").starts_with("it is an HTML page, but no report of UnixBench"));
         assert!(refused("   BYTE UNIX Benchmarks (Version 6.0.0)\n").starts_with("it has no result"));

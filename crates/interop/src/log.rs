@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{Draft, copies_of};
+use super::draft::Draft;
 use super::lines::number;
 use super::text::Text;
 use analysis::Results;
@@ -137,7 +137,7 @@ impl<'t> Reader<'_, 't> {
             None => self.draft.warn(format!(
                 "the log ends before '{}' of {} was scored: the passes it has are imported",
                 block.label,
-                copies_of(block.copies)
+                words::copies(block.copies)
             )),
         }
     }
@@ -171,7 +171,7 @@ impl<'t> Block<'t> {
         let fields: Vec<&Fields<'_>> =
             fields.iter().filter(|fields| OWN.iter().any(|own| fields.contains_key(own))).collect();
         if fields.len() != self.copies as usize {
-            return Err(format!("the log has {} of the pass, which ran {}", fields.len(), copies_of(self.copies)));
+            return Err(format!("the log has {} of the pass, which ran {}", fields.len(), words::copies(self.copies)));
         }
         fields.into_iter().map(|fields| copy(cell, fields)).collect()
     }

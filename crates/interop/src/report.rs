@@ -2,7 +2,7 @@
 
 use super::check::{Printed, PrintedRow, PrintedTotal};
 use super::date::Period;
-use super::draft::{Draft, copies_of, quoted};
+use super::draft::{Draft, quoted};
 use super::header::Header;
 use super::lines::{self, ScoreLine, Total};
 use super::text::Text;
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
             if !self.printed.iter().any(|printed| printed.copies == index.copies && !printed.totals.is_empty()) {
                 warnings.push(format!(
                     "the report has no index of {}: it may be truncated, and tests may be missing",
-                    copies_of(index.copies)
+                    words::copies(index.copies)
                 ));
             }
         }
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         for printed in &self.printed {
             for (number, total) in (1..).zip(&printed.totals) {
                 let name = format!("imported.index.{}.{number}", printed.copies);
-                let label = format!("Printed index of {}", copies_of(printed.copies));
+                let label = format!("Printed index of {}", words::copies(printed.copies));
                 self.draft.fact(&name, &label, "Imported", total.text.trim_start_matches(['#', ' ']));
             }
         }

@@ -93,11 +93,10 @@ fn with_words(text: &str) -> String {
     for part in text.split_inclusive('"') {
         let escaped = part.trim_end_matches('"').chars().rev().take_while(|c| *c == '\\').count() % 2 == 1;
         if inside {
-            out.push_str(part);
+            out += part;
         } else {
-            out.push_str(
-                &part.replace("-Infinity", "Infinity").replace("Infinity", "\"Infinity\"").replace("NaN", "\"NaN\""),
-            );
+            let part = part.replace("-Infinity", "Infinity").replace("Infinity", "\"Infinity\"");
+            out += &part.replace("NaN", "\"NaN\"");
         }
         inside = if inside { escaped } else { part.ends_with('"') };
     }

@@ -1,6 +1,6 @@
 //! UnixBench's wide CSV: a line per number of copies, a column per test, scores and nothing else.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, bail};
 
 use super::draft::{Draft, quoted};
 use super::lines;
@@ -29,10 +29,7 @@ pub(super) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         let copies = fields[0].parse().ok().filter(|copies: &u32| *copies > 0);
         let Some(copies) = copies.filter(|_| fields.len() == labels.len() + 1) else {
             let (has, needs) = (fields.len(), labels.len() + 1);
-            return Err(anyhow!(
-                "it has {has} of {needs} fields in line {number}: '{}'; it is truncated",
-                quoted(line)
-            ));
+            bail!("it has {has} of {needs} fields in line {number}: '{}'; it is truncated", quoted(line));
         };
         for (label, field) in labels.iter().zip(&fields[1..]).filter(|(_, field)| !field.is_empty()) {
             let value = lines::number(field).ok_or_else(|| source.damaged(number, field, "score"))?;

@@ -1,6 +1,6 @@
 //! cyclictest's summary (`-q`), histogram (`-h`) and JSON (`--json`): wake-up latencies of its threads.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::date;
@@ -37,9 +37,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         None => of_summary(source)?,
     };
     let cycles: f64 = threads.iter().map(|[cycles, ..]| cycles).sum();
-    if cycles <= 0.0 {
-        return Err(source.cut("any cycle"));
-    }
+    ensure!(cycles > 0.0, source.cut("any cycle"));
     let mean = threads.iter().map(|[cycles, _, mean, _]| cycles * mean).sum::<f64>() / cycles;
     let least = threads.iter().map(|thread| thread[1]).fold(f64::INFINITY, f64::min);
     let largest = threads.iter().map(|thread| thread[3]).fold(0.0, f64::max);
@@ -64,11 +62,8 @@ fn of_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<Vec
     let of = |(id, thread): (&String, &Value)| {
         let figures = ["cycles", "min", "avg", "max"].map(|key| number(thread, &[key]));
         let [Some(cycles), Some(min), Some(avg), Some(max)] = figures else {
-            return Err(source.damaged(
-                source.line_of(&format!("\"{id}\"")),
-                id,
-                "cycles, min, avg and max of a thread",
-            ));
+            let line = source.line_of(&format!("\"{id}\""));
+            return Err(source.damaged(line, id, "cycles, min, avg and max of a thread"));
         };
         Ok([cycles, min, avg, max])
     };

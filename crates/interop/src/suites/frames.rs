@@ -116,12 +116,8 @@ fn note_stutters(times: &[f64], label: &str, draft: &mut Draft<'_>) {
     }
     let limit = 2.0 * median(times);
     let long = times.iter().filter(|time| **time > limit).count();
-    draft.fact(
-        &format!("imported.{}", draft.invented(label)),
-        label,
-        "Imported",
-        &format!("{long} of {}", times.len()),
-    );
+    let name = format!("imported.{}", draft.invented(label));
+    draft.fact(&name, label, "Imported", &format!("{long} of {}", times.len()));
 }
 
 /// Returns frames in blocks of equal length, as many as are wanted.

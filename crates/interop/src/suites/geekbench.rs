@@ -1,6 +1,6 @@
 //! Geekbench's JSON (`--export-json`): the scores of its sections and workloads.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::draft::{Draft, Heading};
@@ -23,9 +23,8 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     let json = source.value();
     let version = text(json, &["version"]);
     let version = version.trim_start_matches("Geekbench").trim();
-    if !["4.", "5.", "6."].iter().any(|known| version.starts_with(known)) {
-        return Err(source.unknown(source.line_of("\"version\""), "Geekbench", version, "versions 4 to 6"));
-    }
+    let is_known = ["4.", "5.", "6."].iter().any(|known| version.starts_with(known));
+    ensure!(is_known, source.unknown(source.line_of("\"version\""), "Geekbench", version, "versions 4 to 6"));
     draft.run.tool = format!("Geekbench {version}");
     draft.seconds = number(json, &["runtime"]).unwrap_or(0.0);
     for metric in list(json, "metrics") {

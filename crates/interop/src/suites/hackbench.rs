@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
-use crate::draft::{Draft, Heading, gather};
+use crate::draft::{Draft, Heading};
 use crate::lines;
 use crate::text::Text;
 use journal::Journal;
+use words::Grouped;
 
 const TIME: &str = "Time:";
 
@@ -21,7 +22,7 @@ fn is_head(line: &str) -> bool {
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     "hackbench".clone_into(&mut draft.run.tool);
-    let mut runs: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut runs: Vec<(String, f64)> = Vec::new();
     let mut head: Option<(usize, &str)> = None;
     let mut messages = "";
     let pending = |(number, line): (usize, &str)| source.damaged(number, line, "time after what is run");
@@ -41,13 +42,13 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
                 format!("hackbench: {}, {messages}", what.trim_start_matches("Running").trim().trim_end_matches('.'));
             let label = label.trim_end_matches(", ").to_owned();
             draft.seconds += seconds;
-            gather(&mut runs, label, seconds);
+            runs.push((label, seconds));
         }
     }
     if let Some(open) = head {
         return Err(pending(open));
     }
-    for (label, times) in runs {
+    for (label, times) in runs.into_iter().grouped() {
         draft.figure(&Heading::time(label, "s"), times);
     }
     Ok(vec![draft.finish()])

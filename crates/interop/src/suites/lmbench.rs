@@ -2,13 +2,14 @@
 
 use std::sync::LazyLock;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::draft::{Draft, Heading};
 use crate::lines;
 use crate::text::Text;
 use catalogue::Metric;
 use journal::Journal;
+use words::Grouped;
 
 const BANNER: &str = "L M B E N C H";
 
@@ -47,18 +48,15 @@ struct System {
     host: String,
     os: String,
     /// By table and column; several where it was measured several times.
-    figures: Vec<((usize, usize), Vec<f64>)>,
+    figures: Vec<((usize, usize), f64)>,
 }
 
 pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
     let (number, banner) = source.lines().find(|(_, line)| line.contains(BANNER)).unwrap_or((1, ""));
     let version: String = banner.replace(BANNER, "").replace("S U M M A R Y", "").split_whitespace().collect();
-    if !["2.", "3."].iter().any(|known| version.starts_with(known)) {
-        return Err(source.unknown(number, "lmbench", &version, "versions 2 and 3"));
-    }
-    if !source.raw.ends_with('\n') {
-        return Err(source.cut("the end of that line"));
-    }
+    let is_known = ["2.", "3."].iter().any(|known| version.starts_with(known));
+    ensure!(is_known, source.unknown(number, "lmbench", &version, "versions 2 and 3"));
+    ensure!(source.raw.ends_with('\n'), source.cut("the end of that line"));
     let mut systems: Vec<System> = Vec::new();
     let mut table: Option<usize> = None;
     let mut ends: Option<Vec<usize>> = None;
@@ -70,11 +68,8 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
         } else if let (Some(place), true) = (table, is_rule(line)) {
             ends = Some(spans(line)).filter(|spans| spans.len() > 1);
             if ends.as_ref().is_some_and(|ends| ends.len() != TABLES[place].columns.len() + 2) {
-                return Err(source.damaged(
-                    number,
-                    line,
-                    &format!("columns of the table '{}' as known here", TABLES[place].title),
-                ));
+                let columns = format!("columns of the table '{}' as known here", TABLES[place].title);
+                return Err(source.damaged(number, line, &columns));
             }
         } else if let (Some(place), Some(ends)) = (table, &ends) {
             row(place, ends, line, &mut systems)
@@ -118,17 +113,9 @@ fn row(table: usize, ends: &[usize], line: &str, systems: &mut Vec<System>) -> O
         systems.push(System { host, os, figures: Vec::new() });
         systems.len() - 1
     });
-    for (column, field) in fields
-        .iter()
-        .enumerate()
-        .filter(|(column, field)| !TABLES[table].columns[*column].is_empty() && !field.is_empty())
-    {
-        let figure = figure(field)?;
-        let figures = &mut systems[place].figures;
-        match figures.iter_mut().find(|(key, _)| *key == (table, column)) {
-            Some((_, values)) => values.push(figure),
-            None => figures.push(((table, column), vec![figure])),
-        }
+    let is_known = |(column, field): &(usize, &String)| !TABLES[table].columns[*column].is_empty() && !field.is_empty();
+    for (column, field) in fields.iter().enumerate().filter(is_known) {
+        systems[place].figures.push(((table, column), figure(field)?));
     }
     Some(())
 }
@@ -146,7 +133,7 @@ impl System {
         draft.fact("system.host", "Host", "System", &self.host);
         draft.fact("system.os", "System", "System", &self.os);
         draft.run.host = self.host;
-        for ((table, column), values) in self.figures {
+        for ((table, column), values) in self.figures.into_iter().grouped() {
             let Table { unit, metric, columns, .. } = &TABLES[table];
             let label = columns[column].to_owned();
             draft.figure(&Heading { label, copies: 1, unit, metric: *metric }, values);

@@ -1,6 +1,6 @@
 //! Phoronix Test Suite's result files (`composite.xml`): every system of the file becomes a run.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, ensure};
 use roxmltree::Node;
 
 use crate::date;
@@ -39,9 +39,7 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
         return Err(source.unknown(client.map_or(1, line), TOOL, &version, "versions 5 to 10"));
     }
     let systems: Vec<Node<'_, '_>> = children(root, "System").collect();
-    if systems.len() > MOST_SYSTEMS {
-        bail!("it has more than {MOST_SYSTEMS} systems; no result file has as many");
-    }
+    ensure!(systems.len() <= MOST_SYSTEMS, "it has more than {MOST_SYSTEMS} systems; no result file has as many");
     let mut journals = Vec::new();
     for system in systems {
         let mut draft = draft.clone();
@@ -94,9 +92,7 @@ fn put(result: Node<'_, '_>, system: &str, line: usize, draft: &mut Draft<'_>) -
         draft.warn(format!("'{label}' (line {line}) failed there: it is left out"));
         return Ok(());
     }
-    if values.is_empty() {
-        return Err(anyhow!("it has '{value}' as the figure of '{label}' (line {line}); a number is needed"));
-    }
+    ensure!(!values.is_empty(), "it has '{value}' as the figure of '{label}' (line {line}); a number is needed");
     let metric = if text_of("Proportion") == "LIB" { Metric::Time } else { Metric::Rate };
     let unit = text_of("Scale");
     draft.figure(&Heading { label, copies: 1, unit: &unit, metric }, values);

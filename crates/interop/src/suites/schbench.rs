@@ -1,11 +1,12 @@
 //! schbench's text: percentiles of wake-ups and requests, and requests per second; of several runs each a trial.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
-use crate::draft::{Draft, Heading, gather};
+use crate::draft::{Draft, Heading};
 use crate::lines;
 use crate::text::Text;
 use journal::Journal;
+use words::Grouped;
 
 /// The end of a section's name, before what its percentiles are of.
 const PERCENTILES: &str = " percentiles (";
@@ -21,7 +22,7 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     "schbench".clone_into(&mut draft.run.tool);
-    let mut figures: Vec<(Heading<'_>, Vec<f64>)> = Vec::new();
+    let mut figures: Vec<(Heading<'_>, f64)> = Vec::new();
     // Sections are printed while a run goes on, too: the last of a run counts.
     let mut last: Vec<(String, f64)> = Vec::new();
     let mut section = "";
@@ -33,16 +34,13 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
             last.push((format!("{section} p{percentile}"), value));
         } else if let Some(rate) = line.strip_prefix(RATE) {
             let Some(rate) = lines::number(rate.trim()) else { return Err(source.damaged(number, line, "rate")) };
-            gather(&mut figures, Heading::rate("schbench requests", "1/s"), rate);
-            for (name, us) in last.drain(..) {
-                gather(&mut figures, Heading::time(format!("schbench {name}"), "us"), us);
-            }
+            figures.push((Heading::rate("schbench requests", "1/s"), rate));
+            let latencies = last.drain(..).map(|(name, us)| (Heading::time(format!("schbench {name}"), "us"), us));
+            figures.extend(latencies);
         }
     }
-    if figures.is_empty() {
-        return Err(source.cut("the average of requests per second at its end"));
-    }
-    for (heading, values) in figures {
+    ensure!(!figures.is_empty(), source.cut("the average of requests per second at its end"));
+    for (heading, values) in figures.into_iter().grouped() {
         draft.figure(&heading, values);
     }
     Ok(vec![draft.finish()])

@@ -1,6 +1,6 @@
 //! sysbench's text: cpu, memory, fileio, threads, mutex and the database tests.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::draft::{Draft, Heading};
 use crate::lines;
@@ -42,12 +42,8 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         return Err(source.cut("sysbench's version"));
     };
     let version = banner[BANNER.len()..].split(' ').next().unwrap_or_default();
-    if !version.starts_with("1.") {
-        return Err(source.unknown(number, "sysbench", version, "version 1"));
-    }
-    if !source.has_line(LAST) {
-        return Err(source.cut("its last section, Threads fairness"));
-    }
+    ensure!(version.starts_with("1."), source.unknown(number, "sysbench", version, "version 1"));
+    ensure!(source.has_line(LAST), source.cut("its last section, Threads fairness"));
     draft.run.tool = format!("sysbench {version}");
     let value = |start: &str| source.raw.lines().find_map(|line| line.trim().strip_prefix(start)).map(str::trim);
     let copies = value("Number of threads:").and_then(|threads| threads.parse().ok()).unwrap_or(1);
