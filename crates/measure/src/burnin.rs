@@ -35,8 +35,6 @@ pub fn burn_in(
         screen: setup.screen.as_deref(),
         plan,
     };
-    let outcome = runner::burn_in(&setting, &mut recording.writer, &mut |event| {
-        observer.burned(&event);
-    });
+    let outcome = runner::burn_in(&setting, &mut recording.writer, &mut |event| observer.burned(&event));
     recording.end(outcome, catalogue, setup.strict, &Ask::default())
 }

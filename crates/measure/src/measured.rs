@@ -107,13 +107,8 @@ fn sentence(effect: &Effect) -> String {
     let copies = if cell.key.copies == 1 { String::new() } else { format!(" x{}", cell.key.copies) };
     let what = if *measure == Measure::Score { String::new() } else { format!(" ({})", measure.name()) };
     let name = effect.comparison.unnamed().map_or_else(|| format!("{}{copies}{what}", cell.key.test), str::to_owned);
-    format!(
-        "{name}: {:.1} {} {} under {}",
-        effect.comparison.change().value.abs(),
-        measure.delta_unit(),
-        verdict.word(),
-        cell.key.condition,
-    )
+    let change = effect.comparison.change().value.abs();
+    format!("{name}: {change:.1} {} {} under {}", measure.delta_unit(), verdict.word(), cell.key.condition)
 }
 
 /// The results directory of a run that is shown and not kept.

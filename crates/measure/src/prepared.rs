@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result};
 
 use super::recording::{Head, Recording};
 use super::{Ask, Measured, Observer, Setup, add_cycles};
@@ -89,10 +89,7 @@ impl Prepared<'_> {
     /// # Errors
     /// The obstacle.
     pub fn check(&self) -> Result<()> {
-        match &self.obstacle {
-            Some(obstacle) => bail!("{obstacle}"),
-            None => Ok(()),
-        }
+        self.obstacle.clone().map_or(Ok(()), |obstacle| Err(Error::msg(obstacle)))
     }
 
     /// Returns which tests will be skipped here, a sentence for each reason.
@@ -168,18 +165,14 @@ impl Prepared<'_> {
 
     /// Carries out the plan on a bench.
     fn run(&self, bench: impl Bench, recording: &mut Recording, observer: &mut dyn Observer) -> Result<Outcome> {
-        let suspects = self
-            .ask
-            .gate
-            .filter(|_| self.ask.view != View::Ab)
-            .map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
+        let gate = self.ask.gate.filter(|_| self.ask.view != View::Ab);
+        let suspects =
+            gate.map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
         let policy = Policy {
             enough: &|families| self.enough(families),
             suspects: suspects.as_ref().map(|suspects| suspects as _),
         };
-        runner::run(&self.plan, policy, bench, &mut recording.writer, &mut |event| {
-            observer.happened(&event);
-        })
+        runner::run(&self.plan, policy, bench, &mut recording.writer, &mut |event| observer.happened(&event))
     }
 
     /// Returns which families of cells were measured narrowly enough: costs where arms are

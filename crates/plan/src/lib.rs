@@ -159,12 +159,12 @@ impl Plan {
     /// stops them when every interval is narrow enough or the budget is spent.
     pub fn rounds(&self) -> Box<dyn Iterator<Item = Round> + '_> {
         if self.procedure.effort.kind == Kind::Classic {
-            return Box::new(
-                self.cells
-                    .iter()
-                    .enumerate()
-                    .flat_map(|(number, cell)| (0..cell.least).map(move |block| Round { block, cells: vec![number] })),
-            );
+            let passes = self
+                .cells
+                .iter()
+                .enumerate()
+                .flat_map(|(number, cell)| (0..cell.least).map(move |block| Round { block, cells: vec![number] }));
+            return Box::new(passes);
         }
         // What must be measured before anything is switched has blocks of its own.
         let (first, rest): (Vec<usize>, Vec<usize>) =

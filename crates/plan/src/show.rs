@@ -12,11 +12,7 @@ use words::{WIDTH, Wrapped, clock};
 #[must_use]
 pub fn show(plan: &Plan) -> String {
     let mut text = Wrapped::new(WIDTH);
-    text.line(&format!(
-        "{} procedure, seed {}",
-        journal::Procedure::from(plan.procedure.effort.kind).name(),
-        plan.seed
-    ));
+    text.line(&format!("{} procedure, seed {}", procedure(plan), plan.seed));
     text.line("");
     let rows = rows(plan);
     let wide = rows.iter().map(|cell| cell.test.id.len()).max().unwrap_or(0).max(18);
@@ -74,13 +70,17 @@ pub fn to_json(plan: &Plan) -> Value {
     };
     let (least, most) = plan.duration();
     json!({
-        "procedure": journal::Procedure::from(plan.procedure.effort.kind).name(),
+        "procedure": procedure(plan),
         "seed": plan.seed,
         "cells": plan.cells.iter().map(cell).collect::<Vec<Value>>(),
         "blocks_in_budget": plan.affordable(),
         "least_seconds": least.as_secs_f64(),
         "most_seconds": most.as_secs_f64(),
     })
+}
+
+fn procedure(plan: &Plan) -> &'static str {
+    journal::Procedure::from(plan.procedure.effort.kind).name()
 }
 
 /// The cells, where those that differ only in their condition are one.
