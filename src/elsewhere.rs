@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 
 use crate::status::Status;
 use catalogue::{Need, Switch};
@@ -53,9 +53,7 @@ impl FromArgMatches for Verb {
 
 impl Subcommand for Verb {
     fn augment_subcommands(command: Command) -> Command {
-        VERBS.iter().fold(command, |command, name| {
-            command.subcommand(any_words(Command::default().name(*name).hide(true).about("Needs Linux")))
-        })
+        VERBS.iter().fold(command, |command, name| command.subcommand(Slurm::augment_args(Command::new(*name))))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -67,9 +65,13 @@ impl Subcommand for Verb {
     }
 }
 
-/// The words after `fleet slurm`.
-#[derive(Debug)]
-pub(crate) struct Slurm;
+/// Whatever follows `fleet slurm`, or one of the verbs.
+#[derive(Debug, Args)]
+#[command(about = "Needs Linux", hide = true, disable_help_flag = true)]
+pub(crate) struct Slurm {
+    #[arg(num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _words: Vec<OsString>,
+}
 
 impl Slurm {
     /// # Errors
@@ -77,32 +79,6 @@ impl Slurm {
     pub(crate) fn run(&self) -> Result<Status> {
         needs_linux("fleet slurm")
     }
-}
-
-impl FromArgMatches for Slurm {
-    fn from_arg_matches(_: &ArgMatches) -> Result<Self, Error> {
-        Ok(Slurm)
-    }
-
-    fn update_from_arg_matches(&mut self, _: &ArgMatches) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
-impl Args for Slurm {
-    fn augment_args(command: Command) -> Command {
-        any_words(command.hide(true))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Slurm::augment_args(command)
-    }
-}
-
-/// A command that takes whatever follows.
-fn any_words(command: Command) -> Command {
-    let words = Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true).hide(true);
-    command.disable_help_flag(true).arg(words)
 }
 
 fn needs_linux(verb: &str) -> Result<Status> {

@@ -137,14 +137,10 @@ pub(crate) fn write_all(results: &Results, directory: &Path) -> Result<()> {
     archive::keep(results, &directory.join(FILE))?;
     for (format, file) in Format::FILES {
         let path = directory.join(file);
-        files::write_atomically(&path, ::report::render(Subject::Run(results), format)?.as_bytes()).with_context(
-            || {
-                format!(
-                    "the report {} cannot be written; the journal is whole: make room, then `unixmark report`",
-                    path.display()
-                )
-            },
-        )?;
+        let report = ::report::render(Subject::Run(results), format)?;
+        let why = "cannot be written; the journal is whole: make room, then `unixmark report`";
+        files::write_atomically(&path, report.as_bytes())
+            .with_context(|| format!("the report {} {why}", path.display()))?;
     }
     Ok(())
 }

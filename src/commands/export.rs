@@ -36,15 +36,6 @@ pub(super) struct Arguments {
     results: Results,
 }
 
-/// How many runs and rows went into the archive.
-#[derive(Debug, Default)]
-struct Exported {
-    runs: usize,
-    results: usize,
-    samples: usize,
-    left_out: usize,
-}
-
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let archive = &arguments.parquet;
@@ -61,14 +52,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         None => runs(arguments)?,
     };
     let exported = export(&journals, archive, &arguments.redact, &catalogue)?;
-    say(&format!(
-        "exported: {}, {}, {}{}",
-        words::count(exported.runs, "run"),
-        words::count(exported.results, "result"),
-        words::count(exported.samples, "sample"),
-        if exported.left_out > 0 { format!(", {} left out", exported.left_out) } else { String::new() }
-    ));
-    Ok(if exported.left_out > 0 { Status::Failed } else { Status::Fine })
+    let [results, samples] = [0, 1].map(|table| exported.iter().map(|rows| rows[table]).sum::<usize>());
+    let left_out = journals.len() - exported.len();
+    let counts = [(exported.len(), "run"), (results, "result"), (samples, "sample")];
+    let mut counts = counts.map(|(count, noun)| words::count(count, noun)).to_vec();
+    counts.extend((left_out > 0).then(|| format!("{left_out} left out")));
+    say(&format!("exported: {}", counts.join(", ")));
+    Ok(if left_out > 0 { Status::Failed } else { Status::Fine })
 }
 
 /// The journals of the runs that are asked for.
@@ -86,26 +76,19 @@ fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// How many rows each table of a run has.
+type Rows = [usize; TABLES.len()];
+
 /// Exports every journal that can be read, on all processors, and reports the others.
-fn export(journals: &[PathBuf], archive: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<Exported> {
+fn export(journals: &[PathBuf], archive: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<Vec<Rows>> {
     let one = |journal: &PathBuf| match summary(journal, redact, catalogue) {
-        Ok(summary) => {
-            let [results, samples, _] = write_run(&summary, archive)?;
-            Ok(Exported { runs: 1, results, samples, left_out: 0 })
-        }
+        Ok(summary) => Some(write_run(&summary, archive)),
         Err(why) => {
             say(&format!("left out: {why:#}"));
-            Ok(Exported { left_out: 1, ..Exported::default() })
+            None
         }
     };
-    journals.par_iter().map(one).try_reduce(Exported::default, |all, part| {
-        Ok(Exported {
-            runs: all.runs + part.runs,
-            results: all.results + part.results,
-            samples: all.samples + part.samples,
-            left_out: all.left_out + part.left_out,
-        })
-    })
+    journals.par_iter().filter_map(one).collect()
 }
 
 /// Returns the summary of a run: the one that is kept, unless something is to be left out.
@@ -117,7 +100,7 @@ fn summary(journal: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<ana
 }
 
 /// Writes a run's tables; returns how many rows each has. The results come last: where they are, the others are.
-fn write_run(summary: &analysis::Summary, archive: &Path) -> Result<[usize; TABLES.len()]> {
+fn write_run(summary: &analysis::Summary, archive: &Path) -> Result<Rows> {
     let place = Place::new(&summary.run);
     let mut rows = [0; TABLES.len()];
     for (count, (name, make)) in rows.iter_mut().zip(TABLES).rev() {

@@ -67,10 +67,8 @@ fn read(file: &Path) -> std::io::Result<Vec<u8>> {
 fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()> {
     journal.run.format = FORMAT.to_owned();
     if let Some(known) = twin(&journal, store)? {
-        say(&format!(
-            "already imported as {}; no second run was made",
-            known.file_name().unwrap_or_default().display()
-        ));
+        let name = known.file_name().unwrap_or_default().display();
+        say(&format!("already imported as {name}; no second run was made"));
         return print_words(&format!("{}\n", known.display()));
     }
     let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };

@@ -110,15 +110,11 @@ fn line(results: &Results) -> String {
         format!("{} {} {spread} ({})", index.name, ::report::score(&index.score), words::copies(index.copies))
     };
     let indexes = results.indexes().iter().map(index);
-    let how = if run.procedure == Procedure::Imported {
-        "imported".to_owned()
-    } else {
-        format!("{} procedure", run.procedure)
+    let how = match run.procedure {
+        Procedure::Imported => "imported".to_owned(),
+        procedure => format!("{procedure} procedure"),
     };
-    let parts: Vec<String> = [run.comment.clone(), how, run.started.clone()].into_iter().chain(indexes).collect();
-    format!(
-        "{:<14} {}\n",
-        run.name,
-        parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<&str>>().join("; ")
-    )
+    let parts = [run.comment.clone(), how, run.started.clone()].into_iter().chain(indexes);
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    format!("{:<14} {}\n", run.name, parts.join("; "))
 }

@@ -1,6 +1,6 @@
 //! The pages of what can be measured and switched, from the catalogue.
 
-use super::roff::{Page, bold, plain};
+use super::roff::{Page, bold, capitalised, plain};
 use catalogue::{Catalogue, Metric, Role, Test};
 use words::first_sentence;
 
@@ -75,8 +75,7 @@ pub(super) fn conditions(catalogue: &Catalogue) -> String {
         let levels: Vec<String> =
             switch.levels.iter().filter(|level| !level.id.is_empty()).map(|level| format!("`{}`", level.id)).collect();
         let levels = if levels.is_empty() { String::new() } else { format!(" Levels: {}.", levels.join(", ")) };
-        let mut label = switch.label.chars();
-        let label: String = label.next().map(|first| first.to_uppercase().chain(label).collect()).unwrap_or_default();
+        let label = capitalised(&switch.label);
         page.tagged(&bold(&switch.id), &format!("{label}.{levels} {}", switch.doc));
     }
     page.section("SEE ALSO");

@@ -83,6 +83,12 @@ impl Page {
     }
 }
 
+/// Text as it begins a sentence.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// Words in bold.
 pub(super) fn bold(text: &str) -> String {
     format!("\\fB{}\\fR", plain(text))

@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command};
 
-use super::roff::{Page, bold, italic, plain};
+use super::roff::{Page, bold, capitalised, italic, plain};
 use crate::examples;
 use crate::status::CODES;
 
@@ -115,10 +115,7 @@ fn examples(page: &mut Page, path: &str) {
     let examples = examples::for_verb(if path.is_empty() { "run" } else { path });
     page.section("EXAMPLES");
     for (command, what) in examples {
-        let mut letters = what.chars();
-        let what: String =
-            letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default();
-        page.paragraph(&format!("{what}:"));
+        page.paragraph(&format!("{}:", capitalised(what)));
         page.verbatim(command);
     }
 }

@@ -164,9 +164,8 @@ fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
         let command = Commands::given(words)?;
         let executable = command.words.first().filter(|word| word.contains('/') && !commands.are_prepared());
         let arm = |(name, folder): (&str, &PathBuf)| {
-            let folder = folder.canonicalize().with_context(|| {
-                format!("the directory {} cannot be used; try another --base or --head", folder.display())
-            })?;
+            let why = || format!("the directory {} cannot be used; try another --base or --head", folder.display());
+            let folder = folder.canonicalize().with_context(why)?;
             if let Some(missing) = executable.filter(|word| !folder.join(word).exists()) {
                 bail!("{missing} does not exist in {} (--{name}); was it built?", folder.display());
             }

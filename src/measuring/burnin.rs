@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::measuring::job::{conclude, keep};
 use crate::measuring::options::{Measuring, bytes, duration, executable};
@@ -188,9 +188,7 @@ fn memory(arguments: &Memory, machine: &Machine) -> Result<BurnIn> {
         (Size::Share(share), Some(free)) => (free as f64 * share.min(MOST)) as u64 >> 20 << 20,
         (Size::Share(_), None) => bail!("the kernel does not report how much memory is available; try --size 1G"),
     };
-    if bytes == 0 {
-        bail!("there is no memory left to test; end programs that use much of it");
-    }
+    ensure!(bytes != 0, "there is no memory left to test; end programs that use much of it");
     let threads = threads(&arguments.common, machine);
     let passes = arguments.passes.or(if arguments.time.is_none() { Some(1) } else { None });
     let mut args = vec![format!("size={bytes}"), format!("threads={threads}")];

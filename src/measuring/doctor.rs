@@ -120,12 +120,8 @@ fn places(results: &Results, dir: &Path) -> Vec<Finding> {
             Ok(path) => format!("{} cannot be written", path.display()),
             Err(why) => format!("{why:#}"),
         };
-        Some(Finding {
-            severity,
-            name: name.to_owned(),
-            what: format!("there is no place for {what}: {why}"),
-            fix: fix.to_owned(),
-        })
+        let what = format!("there is no place for {what}: {why}");
+        Some(Finding { severity, name: name.to_owned(), what, fix: fix.to_owned() })
     };
     all.into_iter().filter_map(finding).collect()
 }

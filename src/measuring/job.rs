@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::measuring::options::MatrixOptions;
 use crate::measuring::terminal::{Form, Loudness, RunDisplay};
@@ -139,9 +139,7 @@ fn confirm(lasting: &[String]) -> Result<()> {
     say("Continue? [y/N]");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).context("the answer cannot be read; try --yes")?;
-    if !answer.trim().eq_ignore_ascii_case("y") {
-        bail!("nothing was changed and nothing was measured");
-    }
+    ensure!(answer.trim().eq_ignore_ascii_case("y"), "nothing was changed and nothing was measured");
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use crate::measuring::cost::arms;
 use crate::measuring::job::carry_out;
@@ -122,9 +122,7 @@ fn settings(
             Some(_) => left_out.push(knob.name.clone()),
         }
     }
-    if settings.is_empty() {
-        bail!("nothing can be switched here, or not by you; `unixmark list conditions` says why");
-    }
+    ensure!(!settings.is_empty(), "nothing can be switched here, or not by you; `unixmark list conditions` says why");
     Ok((settings, left_out))
 }
 

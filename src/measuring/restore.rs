@@ -1,6 +1,6 @@
 //! `unixmark restore`: undoes system changes left behind by a run that was killed.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 
 use crate::status::Status;
@@ -58,9 +58,7 @@ fn list() -> Result<Status> {
     for path in &busy {
         print(&format!("{}\n  of a run that goes on, or of what cleans up after it\n", path.display()))?;
     }
-    if !unreadable.is_empty() {
-        bail!("{}", unreadable.join("; "));
-    }
+    ensure!(unreadable.is_empty(), "{}", unreadable.join("; "));
     if left.is_empty() && busy.is_empty() {
         print("there is nothing to undo\n")?;
     }

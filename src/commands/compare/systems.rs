@@ -6,16 +6,12 @@ use super::Arguments;
 use crate::status::usage;
 use analysis::{Comparisons, Sorted};
 
-/// Returns the order of the rows.
+/// Returns the order of the rows, by a column: `test`, `spread`, a run's letter or its name.
 ///
 /// # Errors
 /// `--sort` names no column.
 pub(super) fn order(comparisons: &Comparisons, arguments: &Arguments) -> Result<Sorted> {
-    arguments.sort.as_deref().map_or(Ok(Sorted::default()), |column| sorted(column, comparisons))
-}
-
-/// Reads a column: `test`, `spread`, a run's letter or its name.
-fn sorted(column: &str, comparisons: &Comparisons) -> Result<Sorted> {
+    let Some(column) = arguments.sort.as_deref() else { return Ok(Sorted::default()) };
     let is_it = |run: &analysis::Compared| run.letter.eq_ignore_ascii_case(column) || run.results.run.name == column;
     match column {
         "test" => Ok(Sorted::Test),

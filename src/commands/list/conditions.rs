@@ -28,11 +28,8 @@ fn row(switch: &Switch) -> Row {
             levels => format!(" - no {} here: {why}", levels.join(", ")),
         };
     }
-    let some: Vec<_> = reasons
-        .iter()
-        .filter(|(_, levels)| !levels.is_empty())
-        .map(|(why, levels)| json!({"levels": levels, "reason": why}))
-        .collect();
+    let some = reasons.iter().filter(|(_, levels)| !levels.is_empty());
+    let some: Vec<_> = some.map(|(why, levels)| json!({"levels": levels, "reason": why})).collect();
     Row {
         id: switch.id.clone(),
         about,
@@ -56,9 +53,6 @@ fn unavailable<'a>(switch: &Switch, levels: &[&'a str]) -> Vec<(String, Vec<&'a 
     let levels = asked.iter().filter(|level| !level.ends_with(':'));
     let reasons = levels.filter_map(|level| Some((measuring::unavailable(switch, level)?, *level)));
     let is_all = |names: &[&str]| names.len() == asked.len();
-    reasons
-        .grouped()
-        .into_iter()
-        .map(|(why, names)| if is_all(&names) { (why, Vec::new()) } else { (why, names) })
-        .collect()
+    let reasons = reasons.grouped().into_iter();
+    reasons.map(|(why, names)| if is_all(&names) { (why, Vec::new()) } else { (why, names) }).collect()
 }

@@ -5,7 +5,7 @@ mod revisions;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::measuring::ab::comparison;
 use crate::measuring::job::{conclude, measure};
@@ -145,9 +145,7 @@ impl Bisection<'_, '_> {
     /// Leaves out a revision that could not be built.
     fn skip(&mut self, search: &mut Search, revision: usize) -> Result<()> {
         let Err(why) = self.revisions.folder(revision) else { return Ok(()) };
-        if self.revisions.signal().is_some() {
-            bail!(why);
-        }
+        ensure!(self.revisions.signal().is_none(), why);
         say(&format!("{} is skipped: {why}", self.revisions.commits[revision]));
         search.skip(revision);
         Ok(())
@@ -180,9 +178,7 @@ impl Bisection<'_, '_> {
         };
         let (measured, kept) = measure(&prepared, &setup, loudness)?;
         kept?;
-        if measured.signal().is_some() {
-            bail!("it was interrupted");
-        }
+        ensure!(measured.signal().is_none(), "it was interrupted");
         Ok(measured)
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::terminal::say;
 use processes::Failure;
@@ -60,9 +60,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
             .git(&["rev-parse", "--git-dir"])
             .context("there is no git repository to search here; change to one")?;
         let (first, last) = (revisions.commit(good)?, revisions.commit(bad)?);
-        if first.hash == last.hash {
-            bail!("--good and --bad are the same commit, {first}; name an older --good");
-        }
+        ensure!(first.hash != last.hash, "--good and --bad are the same commit, {first}; name an older --good");
         if !revisions.is_ancestor(&first, &last) {
             if revisions.is_ancestor(&last, &first) {
                 bail!("--good {first} is newer than --bad {last}; swap them");
@@ -112,9 +110,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
         let folder = self.supervisor.scratch().join(&hash);
         self.git(&["-C", &path(&clone)?, "worktree", "add", "--quiet", "--detach", &path(&folder)?, &hash])?;
         let folder = folder.join(self.git(&["rev-parse", "--show-prefix"])?.trim_end());
-        if !folder.is_dir() {
-            bail!("it does not have this directory");
-        }
+        ensure!(folder.is_dir(), "it does not have this directory");
         if let Some(build) = self.build {
             self.execute(&["sh", "-c", build], &folder)?;
         }

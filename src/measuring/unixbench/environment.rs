@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 
 use super::directory;
@@ -37,9 +37,7 @@ impl Environment {
             ("UB_BINDIR", "unixmark measures with its own programs, not with those there"),
             ("UB_GCC_OPTIONS", "unixmark compiles its programs with UnixBench's usual options"),
         ] {
-            if set(name).is_some() {
-                bail!("{name} is set, but {why}; unset {name}");
-            }
+            ensure!(set(name).is_none(), "{name} is set, but {why}; unset {name}");
         }
         let environment = Environment {
             results: PathBuf::from(set("UB_RESULTDIR").unwrap_or_else(|| "results".into())),

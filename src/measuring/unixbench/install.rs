@@ -25,7 +25,7 @@ pub(super) fn install(folder: &Path) -> Result<Status> {
     let pgms = folder.join(PROGRAMS);
     fs::create_dir_all(&pgms).with_context(|| format!("{} cannot be made; try another directory", pgms.display()))?;
     link(&tool, &folder.join(RUN))?;
-    for name in programs::names() {
+    for name in programs::TESTS {
         link(&tool, &pgms.join(name))?;
     }
     for name in FILES {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use rustix::fs::{FileType, fstat};
 
 use super::environment::work_factor;
@@ -22,7 +22,7 @@ use machine::Machine;
 use runner::single::{Outcome, Single};
 
 /// UnixBench's programs that have a test of the same name.
-const TESTS: [&str; 18] = [
+pub(super) const TESTS: [&str; 18] = [
     "arithoh", "context1", "dhry2", "dhry2reg", "double", "execl", "float", "fstime", "hanoi", "int", "long", "pipe",
     "register", "short", "spawn", "syscall", "whetstone-double", LOOPER,
 ];
@@ -43,15 +43,10 @@ struct Call {
     folder: PathBuf,
 }
 
-/// The names of the programs.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    TESTS.into_iter()
-}
-
 /// Does what the program does by whose name the tool was called; returns `None` if that is none of UnixBench's.
 pub(crate) fn called_as_program(words: &[OsString]) -> Option<ExitCode> {
     let name = Path::new(words.first()?).file_name().and_then(OsStr::to_str)?;
-    let name = names().find(|known| *known == name)?;
+    let name = TESTS.into_iter().find(|known| *known == name)?;
     Some(measure(name, &words[1..]).unwrap_or_else(|error| {
         say_error(name, &error);
         ExitCode::FAILURE
@@ -147,9 +142,7 @@ fn fstime(words: &[&str], test: &mut Test, folder: &mut PathBuf) -> Result<u64> 
             _ => return Err(unclear("fstime")),
         }
     }
-    if !folder.is_dir() {
-        bail!("{} is not a directory; try -d /tmp", folder.display());
-    }
+    ensure!(folder.is_dir(), "{} is not a directory; try -d /tmp", folder.display());
     test.args = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     Ok(seconds)
 }

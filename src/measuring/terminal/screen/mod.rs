@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use terminal_size::terminal_size_of;
 
 use super::status_line::{bar, can_draw, write};
@@ -83,12 +83,8 @@ impl Screen {
     /// # Errors
     /// It is not one.
     pub(crate) fn find() -> Result<PathBuf> {
-        if !std::io::stderr().is_terminal() {
-            bail!("--watch needs a terminal, and stderr is not one; try without it");
-        }
-        if !can_draw() {
-            bail!("--watch needs a terminal that it can draw on, and TERM names none; try without it");
-        }
+        ensure!(std::io::stderr().is_terminal(), "--watch needs a terminal, and stderr is not one; try without it");
+        ensure!(can_draw(), "--watch needs a terminal that it can draw on, and TERM names none; try without it");
         std::fs::read_link("/proc/self/fd/2").context("the terminal has no name; try without --watch")
     }
 
