@@ -1,13 +1,6 @@
 //! cyclictest's summary (`-q`), histogram (`-h`) and JSON (`--json`): wake-up latencies of its threads.
 
-use anyhow::{Result, ensure};
-use serde_json::Value;
-
-use crate::date;
-use crate::draft::{Draft, Heading};
-use crate::lines;
-use crate::text::{Text, after, number, text};
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, Value, after, date, ensure, lines, number, text};
 
 /// The only version of its JSON.
 const FILE_VERSION: f64 = 1.0;

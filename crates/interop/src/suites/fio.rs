@@ -1,12 +1,6 @@
 //! fio's JSON (`--output-format=json`): rates, bandwidths and completion latencies of each job.
 
-use anyhow::Result;
-use serde_json::Value;
-
-use crate::date;
-use crate::draft::{Draft, Heading};
-use crate::text::{Text, list, number, text};
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, Value, date, list, number, text};
 
 const VERSION: &str = "fio version";
 

@@ -1,11 +1,6 @@
 //! Frames that MangoHud and PresentMon have logged: CSV with a line a frame.
 
-use anyhow::Result;
-
-use crate::draft::{Draft, Heading};
-use crate::lines;
-use crate::text::Text;
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, lines};
 use stats::{mean, median};
 use words::Grouped;
 

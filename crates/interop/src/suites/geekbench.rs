@@ -1,11 +1,6 @@
 //! Geekbench's JSON (`--export-json`): the scores of its sections and workloads.
 
-use anyhow::{Result, ensure};
-use serde_json::Value;
-
-use crate::draft::{Draft, Heading};
-use crate::text::{Text, list, number, text};
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, Value, ensure, list, number, text};
 
 /// Facts of the system by their keys: name, title and group of the fact.
 const METRICS: [(&str, &str, &str, &str); 3] = [

@@ -1,11 +1,6 @@
 //! hackbench's text: how long its groups took, of several runs each a trial.
 
-use anyhow::Result;
-
-use crate::draft::{Draft, Heading};
-use crate::lines;
-use crate::text::Text;
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, lines};
 use words::Grouped;
 
 const TIME: &str = "Time:";

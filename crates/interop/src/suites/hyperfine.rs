@@ -1,11 +1,6 @@
 //! hyperfine's JSON (`--export-json`): every command's times, each a trial.
 
-use anyhow::Result;
-use serde_json::Value;
-
-use crate::draft::{Draft, Heading};
-use crate::text::{Text, list, number, text};
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, Value, list, number, text};
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
     let is_result = |one: &Value| one.get("command").is_some() && one.get("mean").is_some();

@@ -2,13 +2,8 @@
 
 use std::sync::LazyLock;
 
-use anyhow::{Result, ensure};
-
-use crate::draft::{Draft, Heading};
-use crate::lines;
-use crate::text::Text;
+use super::{Draft, Heading, Journal, Result, Text, ensure, lines};
 use catalogue::Metric;
-use journal::Journal;
 use words::Grouped;
 
 const BANNER: &str = "L M B E N C H";

@@ -12,3 +12,12 @@ pub(super) mod rt_app;
 pub(super) mod schbench;
 pub(super) mod sysbench;
 pub(super) mod yabs;
+
+// What every reader needs.
+use anyhow::{Result, ensure};
+use serde_json::Value;
+
+use crate::draft::{Draft, Heading, cleaned};
+use crate::text::{Text, after, leading, list, number, text};
+use crate::{date, lines};
+use journal::Journal;

@@ -1,15 +1,9 @@
 //! Phoronix Test Suite's result files (`composite.xml`): every system of the file becomes a run.
 
-use anyhow::{Result, ensure};
-use roxmltree::Node;
-
-use crate::date;
-use crate::draft::{Draft, Heading, cleaned};
-use crate::lines;
-use crate::text::Text;
+use super::{Draft, Heading, Journal, Result, Text, cleaned, date, ensure, lines};
 use crate::xml;
 use catalogue::Metric;
-use journal::Journal;
+use roxmltree::Node;
 
 const ROOT: &str = "PhoronixTestSuite";
 const TOOL: &str = "Phoronix Test Suite";

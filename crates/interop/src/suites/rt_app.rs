@@ -1,10 +1,6 @@
 //! rt-app's logs, one a thread: what each activation ran and how late it woke.
 
-use anyhow::Result;
-
-use crate::draft::{Draft, Heading};
-use crate::text::Text;
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text};
 use stats::{mean, quantile};
 
 /// The columns that are kept, in us.

@@ -1,11 +1,6 @@
 //! schbench's text: percentiles of wake-ups and requests, and requests per second; of several runs each a trial.
 
-use anyhow::{Result, ensure};
-
-use crate::draft::{Draft, Heading};
-use crate::lines;
-use crate::text::Text;
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, ensure, lines};
 use words::Grouped;
 
 /// The end of a section's name, before what its percentiles are of.

@@ -1,11 +1,6 @@
 //! sysbench's text: cpu, memory, fileio, threads, mutex and the database tests.
 
-use anyhow::{Result, ensure};
-
-use crate::draft::{Draft, Heading};
-use crate::lines;
-use crate::text::{Text, leading};
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, ensure, leading, lines};
 
 const BANNER: &str = "sysbench ";
 

@@ -1,11 +1,6 @@
 //! YABS's JSON (`-w`, `-j`): its fio mix, Geekbench scores and iperf speeds.
 
-use anyhow::Result;
-
-use crate::date;
-use crate::draft::{Draft, Heading};
-use crate::text::{Text, leading, list, number, text};
-use journal::Journal;
+use super::{Draft, Heading, Journal, Result, Text, date, leading, list, number, text};
 
 /// Facts of the system: the path of each, then name, title and group of the fact.
 const FACTS: [(&[&str], &str, &str, &str); 6] = [
