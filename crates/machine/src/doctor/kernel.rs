@@ -3,8 +3,7 @@
 use super::super::kernel::{self, Audit};
 use super::super::{counts, parse};
 use super::Severity::{Disturbs, Note, Spoils};
-use super::{System, finding};
-use journal::Finding;
+use super::{Finding, System, finding};
 
 /// Clock sources that user space reads without entering the kernel.
 const FAST_CLOCKS: &[&str] = &[

@@ -2,8 +2,7 @@
 
 use super::super::{cgroup, copies_limit, counts, cpus_online, cpus_usable};
 use super::Severity::{Disturbs, Spoils};
-use super::{System, finding};
-use journal::Finding;
+use super::{Finding, System, finding};
 
 /// Processes one copy may have at once: eight shell scripts, each a pipeline, and their parents.
 const TASKS_PER_COPY: u64 = 50;

@@ -1,8 +1,7 @@
 //! Other work on the machine, and shortages.
 
 use super::Severity::{Disturbs, Note, Spoils};
-use super::{System, finding};
-use journal::Finding;
+use super::{Finding, System, finding};
 
 const FIND_IT: &str = "find it with `top -o %CPU`, stop it, and rerun `unixmark doctor`";
 

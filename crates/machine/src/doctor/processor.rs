@@ -2,8 +2,7 @@
 
 use super::super::{frequency, virtualisation};
 use super::Severity::{Disturbs, Note, Spoils};
-use super::{System, finding};
-use journal::Finding;
+use super::{Finding, System, finding};
 
 /// A wake-up that takes longer than this shows in wake-up and pipe tests.
 const SLOW_WAKE_US: u64 = 50;

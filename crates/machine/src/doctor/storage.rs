@@ -2,8 +2,7 @@
 
 use super::super::{mounts, userland};
 use super::Severity::{Disturbs, Note, Spoils};
-use super::{System, finding};
-use journal::Finding;
+use super::{Finding, System, finding};
 
 const ELSEWHERE: &str = "choose a directory on a local disk: --dir DIR";
 

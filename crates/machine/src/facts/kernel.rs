@@ -1,8 +1,7 @@
 //! The kernel: what it is, how it was built, how it schedules and keeps time.
 
 use super::super::{Machine, kernel, parse};
-use super::{Row, Value, on_off, parameters, switched, text, value};
-use std::path::Path;
+use super::{Path, Row, Value, on_off, parameters, switched, text, value};
 
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0";
 

@@ -1,9 +1,7 @@
 //! Limits of this process: CPUs it may use, control groups, resource limits.
 
 use super::super::{Machine, cgroup, counts};
-use super::{Row, Value, text, value};
-use journal::Quantity;
-use std::path::Path;
+use super::{Path, Quantity, Row, Value, text, value};
 
 pub(super) const ROWS: &[Row] = &[
     value("limits.cpus", "CPUs usable", cpus),

@@ -1,9 +1,7 @@
 //! The memory and how the kernel manages it.
 
 use super::super::{Machine, parse};
-use super::{Row, Value, switched, text, value};
-use journal::Quantity;
-use std::path::Path;
+use super::{Path, Quantity, Row, Value, switched, text, value};
 use std::str::FromStr;
 
 const THP: &str = "/sys/kernel/mm/transparent_hugepage";

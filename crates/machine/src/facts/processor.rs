@@ -1,9 +1,8 @@
 //! The CPUs: what they are, how many, how fast, and who decides it.
 
 use super::super::{Machine, arm, core_id, counts, frequency, parse};
-use super::{Row, Value, on_off, text, value};
+use super::{Path, Row, Value, on_off, text, value};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 const CPU: &str = "/sys/devices/system/cpu";
 

@@ -2,8 +2,7 @@
 
 use super::super::kernel::Audit;
 use super::super::{Machine, kernel};
-use super::{Row, on_off, switched, text};
-use std::path::Path;
+use super::{Path, Row, on_off, switched, text};
 
 pub(super) const ROWS: &[Row] = &[
     text("security.audit", "Auditing", audit),

@@ -2,8 +2,7 @@
 
 use super::super::mounts::{self, Mount};
 use super::super::{Machine, link, parse};
-use super::{Row, Value, text, value};
-use std::path::Path;
+use super::{Path, Row, Value, text, value};
 
 pub(super) const ROWS: &[Row] = &[
     text("storage.dir", "Directory under test", |m, dir| Some(mounts::absolute(m, dir).display().to_string())),

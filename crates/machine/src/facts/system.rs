@@ -1,9 +1,7 @@
 //! The machine as a whole: its name, its make, and how it has been doing.
 
 use super::super::{Machine, counts, noise, userland, virtualisation};
-use super::{Row, Value, text, value};
-use journal::Quantity;
-use std::path::Path;
+use super::{Path, Quantity, Row, Value, text, value};
 
 pub(super) const ROWS: &[Row] = &[
     text("system.host", "Host", |m, _| m.read("/proc/sys/kernel/hostname")),
