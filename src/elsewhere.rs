@@ -53,7 +53,8 @@ impl FromArgMatches for Verb {
 
 impl Subcommand for Verb {
     fn augment_subcommands(command: Command) -> Command {
-        VERBS.iter().fold(command, |command, name| command.subcommand(Slurm::augment_args(Command::new(*name))))
+        let verb = |name: &&'static str| Slurm::augment_args(Command::default().name(*name));
+        command.subcommands(VERBS.iter().map(verb))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
