@@ -1,7 +1,5 @@
 //! What a row needs of the machine.
 
-use std::str::FromStr;
-
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
@@ -26,10 +24,10 @@ pub enum Need {
     File(String),
 }
 
-impl FromStr for Need {
-    type Err = anyhow::Error;
+impl TryFrom<String> for Need {
+    type Error = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Need> {
+    fn try_from(text: String) -> Result<Need> {
         let is_name =
             |name: &str| !name.is_empty() && !name.contains([':', '/']) && !name.contains(char::is_whitespace);
         Ok(match text.split(':').collect::<Vec<_>>()[..] {
@@ -45,14 +43,6 @@ impl FromStr for Need {
                 "'{text}' is not a need; there are linux, root, tracefs, tool:NAME, tool:NAME:PACKAGE and file:/PATH"
             ),
         })
-    }
-}
-
-impl TryFrom<String> for Need {
-    type Error = anyhow::Error;
-
-    fn try_from(text: String) -> Result<Need> {
-        text.parse()
     }
 }
 
@@ -74,14 +64,14 @@ mod tests {
             ("tool:x11perf:x11-apps", tool("x11perf", Some("x11-apps"))),
             ("file:/sys/a:b", Need::File("/sys/a:b".to_owned())),
         ] {
-            assert_eq!(text.parse::<Need>().unwrap(), need, "{text}");
+            assert_eq!(Need::try_from(text.to_owned()).unwrap(), need, "{text}");
         }
         for wrong in
             ["", "rot", "root:", "root:x", "tool", "tool:", "tool:a:", "tool:a:b:c", "tool:/a", "file:a", "Root"]
         {
-            assert!(wrong.parse::<Need>().is_err(), "{wrong}");
+            assert!(Need::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
-        let why = "rt".parse::<Need>().unwrap_err().to_string();
+        let why = Need::try_from("rt".to_owned()).unwrap_err().to_string();
         assert!(why.starts_with("'rt' is not a need; there are linux, root, "), "{why}");
     }
 }

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     fn why(machine: &Machine, need: &str) -> Option<String> {
-        unmet(machine, &[need.parse().unwrap()])
+        unmet(machine, &[need.to_owned().try_into().unwrap()])
     }
 
     #[test]
@@ -54,7 +54,7 @@ mod tests {
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         std::fs::write(root.path().join("proc/filesystems"), "nodev\ttracefs\n").unwrap();
         assert_eq!(why(&machine, "tracefs"), None);
-        let needs = ["tool:sh", "file:/a", "file:/b"].map(|need| need.parse().unwrap());
+        let needs = ["tool:sh", "file:/a", "file:/b"].map(|need| need.to_owned().try_into().unwrap());
         assert!(unmet(&machine, &needs).unwrap().contains("/a"));
     }
 }
