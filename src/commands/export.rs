@@ -105,8 +105,8 @@ fn write_run(summary: &analysis::Summary, archive: &Path) -> Result<Rows> {
     let mut rows = [0; TABLES.len()];
     for (count, (name, make)) in rows.iter_mut().zip(TABLES).rev() {
         let table = make(&place.id, summary);
-        *count = table.rows();
-        if table.rows() > 0 {
+        *count = table.rows;
+        if table.rows > 0 {
             place.write(archive, name, &table)?;
         } else {
             place.remove(archive, name)?;

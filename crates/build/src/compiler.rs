@@ -14,7 +14,7 @@ use catalogue::Test;
 /// A compiler and the first line of its `--version`.
 pub(super) struct Compiler {
     command: String,
-    version: String,
+    pub version: String,
 }
 
 /// UnixBench 6.0.0's flags for this architecture.
@@ -51,11 +51,6 @@ impl Compiler {
         ensure!(output.status.success(), "the C compiler '{command}' fails even at --version");
         let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
         Ok(Compiler { command: command.to_owned(), version })
-    }
-
-    /// The first line of its `--version`.
-    pub fn version(&self) -> &str {
-        &self.version
     }
 
     /// Builds the programs of `tests` from the sources below `folder`, on all processors.

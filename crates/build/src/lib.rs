@@ -133,7 +133,7 @@ impl Programs {
 
 fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Programs> {
     let flags = compiler::flags();
-    let hash = hash(&["native", ARCH, compiler.version(), &flags.join(" "), &processor(machine)]);
+    let hash = hash(&["native", ARCH, &compiler.version, &flags.join(" "), &processor(machine)]);
     let cache = cache::folder()?;
     let folder = cache.join(format!("native-{}", &hash[..16]));
     let partial = Partial::start(&cache)?;
@@ -145,7 +145,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     let missing: Vec<&Test> =
         programs.into_iter().filter(|(binary, _)| !sums::is_sound(&folder, binary)).map(|(_, test)| test).collect();
     compiler.build_all(&folder, &missing, &flags, &partial)?;
-    let compiler = compiler.version().to_owned();
+    let compiler = compiler.version.clone();
     let build = Build { name: "native".to_owned(), compiler, flags: flags.join(" "), hash };
     Ok(Programs { build, warning: None, folder, sound: Arc::default(), _used })
 }

@@ -32,7 +32,7 @@ pub fn program(sources: &[PathBuf], out: &Path) -> Result<Built> {
     let output = compiler.compile(&kit.join("src"), &flags, &units, &out, &partial)?;
     let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(output.status.success(), "{}the C compiler failed ({})", warnings, output.status);
-    Ok(Built { how: format!("{}, {}", compiler.version(), flags.join(" ")), warnings })
+    Ok(Built { how: format!("{}, {}", compiler.version, flags.join(" ")), warnings })
 }
 
 /// Returns a C file as the compiler finds it from the kit's folder.

@@ -42,7 +42,8 @@ pub type Variable = (&'static str, Option<String>);
 #[derive(Debug, Default)]
 pub struct Display {
     server: Option<Server>,
-    environment: Vec<Variable>,
+    /// The environment of programs that draw on it.
+    pub environment: Vec<Variable>,
 }
 
 impl Display {
@@ -59,12 +60,6 @@ impl Display {
             ("WAYLAND_DISPLAY", None),
         ];
         Ok(Display { server: Some(server), environment })
-    }
-
-    /// The environment of programs that draw on it.
-    #[must_use]
-    pub fn environment(&self) -> &[Variable] {
-        &self.environment
     }
 
     /// Returns why the private X server has ended by itself, if it has.

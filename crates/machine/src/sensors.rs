@@ -58,7 +58,8 @@ pub struct Sensors {
     frequencies: Vec<(u32, String)>,
     counters: Vec<Counter>,
     cooling: Vec<Probe>,
-    limits: SensorLimits,
+    /// The points at which the machine says that it will be slowed down.
+    pub limits: SensorLimits,
     before: Option<(f64, noise::Sample)>,
 }
 
@@ -82,12 +83,6 @@ impl Sensors {
         found.rapl();
         found.counters.extend(memory_errors(machine));
         found
-    }
-
-    /// Returns the points at which the machine says that it will be slowed down.
-    #[must_use]
-    pub fn limits(&self) -> &SensorLimits {
-        &self.limits
     }
 
     /// Returns what can be read, in a few words: `2 temperatures, 1 power`; empty where nothing can.

@@ -180,7 +180,8 @@ fn undo(path: &Path) -> bool {
 /// A directory of the run's own, for the files of the measured programs.
 #[derive(Debug)]
 pub struct Scratch {
-    path: PathBuf,
+    /// Its place.
+    pub path: PathBuf,
 }
 
 impl Scratch {
@@ -199,12 +200,6 @@ impl Scratch {
     pub fn make(&self) -> Result<()> {
         fs::create_dir(&self.path)
             .with_context(|| format!("the scratch directory {} cannot be made; try --dir DIR", self.path.display()))
-    }
-
-    /// Its place.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Returns a directory that is kept for the whole run: a file to read is made once.

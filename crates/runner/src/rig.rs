@@ -228,7 +228,7 @@ impl<'a> Rig<'a> {
     /// Returns what a program's environment has in place of the tool's.
     fn environment(&self, test: &Test) -> &'a [Variable] {
         match test.graphics() {
-            Some(_) => self.setting.display.environment(),
+            Some(_) => &self.setting.display.environment,
             None if test.is_command() => &*OWN,
             None => &[],
         }

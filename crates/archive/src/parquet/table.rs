@@ -19,7 +19,8 @@ const GROUP: usize = 1 << 20;
 /// The rows of one run in one table, column by column.
 #[derive(Debug)]
 pub struct Table {
-    rows: usize,
+    /// The number of its rows.
+    pub rows: usize,
     columns: Vec<Column>,
 }
 
@@ -47,12 +48,6 @@ impl Table {
     #[must_use]
     pub(super) fn new(rows: usize) -> Table {
         Table { rows, columns: Vec::new() }
-    }
-
-    /// Returns the number of its rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.rows
     }
 
     /// The columns' names and types, in order.

@@ -101,10 +101,10 @@ fn an_intel_notebook() -> Outcome {
             ("nvme Composite #2", 40.85),
         ]
     );
-    assert_eq!(sensors.limits().temperature["coretemp Package id 0"], 100.0);
-    assert_eq!(sensors.limits().temperature["SEN1"], 85.0);
-    assert!(!sensors.limits().temperature.contains_key("coretemp Core 0"), "a limit of 0 is none");
-    assert_eq!(sensors.limits().power["package-0"], 15.0);
+    assert_eq!(sensors.limits.temperature["coretemp Package id 0"], 100.0);
+    assert_eq!(sensors.limits.temperature["SEN1"], 85.0);
+    assert!(!sensors.limits.temperature.contains_key("coretemp Core 0"), "a limit of 0 is none");
+    assert_eq!(sensors.limits.power["package-0"], 15.0);
     assert_eq!(first.frequency, [(0, 3400.123), (1, 3400.123)]);
     let counts: Vec<(&str, u64)> = first.count.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     assert_eq!(counts, [("power_limit.package", 3), ("throttle.core", 14), ("throttle.package", 9)]);

@@ -37,7 +37,7 @@ pub(super) enum Line {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Log {
     /// Faults so far, and how many of them were listed.
-    faults: u64,
+    pub faults: u64,
     listed: u64,
     /// Passes that are over.
     passes: u64,
@@ -58,11 +58,6 @@ impl Log {
             "beat" => Line::Beat(self.beat(rest, start)?),
             _ => return None,
         })
-    }
-
-    /// Faults so far, listed or only counted.
-    pub fn faults(&self) -> u64 {
-        self.faults
     }
 
     fn stage(&self, rest: &str) -> Option<Stage> {
@@ -203,7 +198,7 @@ mod tests {
             assert_eq!(parsed(&[line]), None, "{line}");
         }
         let mut log = Log::default();
-        let counts = ["faults 3", "faults 2"].map(|line| log.parse(line, 0).map(|_| log.faults()));
+        let counts = ["faults 3", "faults 2"].map(|line| log.parse(line, 0).map(|_| log.faults));
         assert_eq!(counts, [Some(3), Some(3)], "faults do not go away");
         assert_eq!(parsed(&["beat 3000000000 0 0 1 3 0", "beat 2000000000 0 0 1 3 0"]), None, "time goes on");
         assert_eq!(parsed(&["beat 2000000000 0 0 1 3 2", "beat 3000000000 0 0 1 3 1"]), None);

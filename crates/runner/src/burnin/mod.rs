@@ -91,7 +91,7 @@ pub fn burn_in(
     let (patience, screen) = (setting.patience, setting.screen);
     let mut supervisor = Supervisor::new(machine, patience, setting.dir, screen, Experiment::passive())?;
     let sensors = Sensors::find(machine);
-    let plan = BurnIn { limits: sensors.limits().clone(), ..setting.plan.clone() };
+    let plan = BurnIn { limits: sensors.limits.clone(), ..setting.plan.clone() };
     writer.append(&Record::Cell(Box::new(Cell::new(0, test, 1, None, &Condition::none()))))?;
     writer.append(&Record::BurnIn(Box::new(plan.clone())))?;
     let folder = supervisor.scratch.trial()?;
@@ -305,7 +305,7 @@ impl<'a> Session<'a> {
         let at = self.seconds_since_start(now);
         for text in lines {
             let line = self.log.parse(&text, self.start).ok_or_else(|| Refusal::from(violation(&text)))?;
-            self.sample.faults = self.log.faults();
+            self.sample.faults = self.log.faults;
             self.record(line, at)?;
         }
         Ok(())

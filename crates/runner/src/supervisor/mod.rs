@@ -96,8 +96,8 @@ impl<'a> Supervisor<'a> {
         experiment.hear(Rc::clone(&signals));
         let scratch = Scratch::below(folder);
         // The guardian and the ledger are first: killed at any moment, the tool leaves no directory.
-        let mut guardian = Guardian::start(scratch.path(), &experiment)?;
-        experiment.record_scratch(scratch.path()).map_err(anyhow::Error::msg)?;
+        let mut guardian = Guardian::start(&scratch.path, &experiment)?;
+        experiment.record_scratch(&scratch.path).map_err(anyhow::Error::msg)?;
         scratch.make()?;
         if let Some(screen) = screen {
             guardian.watch_screen(screen)?;
@@ -118,7 +118,7 @@ impl<'a> Supervisor<'a> {
     /// Returns the run's scratch directory.
     #[must_use]
     pub fn scratch(&self) -> &Path {
-        self.scratch.path()
+        &self.scratch.path
     }
 
     /// Returns the signal that asked the run to stop, if one did.

@@ -25,7 +25,7 @@ impl Supervisor<'_> {
     /// started.
     pub fn run_under(&mut self, condition: &Condition, words: &[OsString]) -> Result<ExitStatus, Refusal> {
         let folder = std::env::current_dir().map_err(anyhow::Error::from)?;
-        let entered = self.experiment.enter(condition, self.machine, self.scratch.path(), &folder);
+        let entered = self.experiment.enter(condition, self.machine, &self.scratch.path, &folder);
         let ended = entered.and_then(|mut entered| {
             let status = self.command(&entered.staging, words)?;
             self.experiment.prove(&mut entered, &Trial::default(), 0..0, None)?;
