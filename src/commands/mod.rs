@@ -80,7 +80,6 @@ pub(crate) fn command() -> Command {
 }
 
 /// Runs the command line of this process and returns its exit code.
-#[must_use]
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some(code) = measuring::hidden(&words) {

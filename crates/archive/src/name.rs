@@ -3,7 +3,6 @@
 /// Returns `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of partitions: what
 /// is not a letter, a digit or one of `-._` becomes `%XX`. Letters of other scripts stay as they are, since readers do not
 /// agree on how to decode them. Empty text stays empty.
-#[must_use]
 pub fn encoded(text: &str, most: usize) -> String {
     let mut name = String::new();
     for c in text.chars() {
@@ -22,7 +21,6 @@ pub fn encoded(text: &str, most: usize) -> String {
 }
 
 /// Returns the FNV-1a hash of 64 bits.
-#[must_use]
 pub fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

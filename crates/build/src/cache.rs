@@ -42,7 +42,6 @@ pub fn folder() -> Result<PathBuf> {
 }
 
 /// Returns a sentence that says why builds are not kept in the usual place; `None` if they are.
-#[must_use]
 pub fn note() -> Option<&'static str> {
     chosen().ok()?.note.as_deref()
 }

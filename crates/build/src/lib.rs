@@ -40,14 +40,12 @@ pub enum BuildKind {
 }
 
 /// Returns the program of the graphics tests, which was built with the tool and lies beside it; `None` if it is missing.
-#[must_use]
 pub fn graphics() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.with_file_name(GRAPHICS);
     path.exists().then_some(path)
 }
 
 /// Returns a file of `programs/` that is not C, such as `shell/multi.sh`; `None` if there is no such file.
-#[must_use]
 pub fn file(name: &str) -> Option<&'static [u8]> {
     FILES.iter().find(|(file, _)| *file == name).map(|(_, bytes)| *bytes)
 }
@@ -104,7 +102,6 @@ impl Programs {
     }
 
     /// The folder with the scripts and data that tests name as `{programs}`.
-    #[must_use]
     pub fn folder(&self) -> PathBuf {
         self.folder.join("bin")
     }

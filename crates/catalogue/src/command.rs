@@ -77,7 +77,6 @@ impl Execution {
 
 impl Test {
     /// Returns this row as the test of a command.
-    #[must_use]
     pub fn executing(&self, command: &Command, how: &Execution) -> Test {
         Test {
             id: command.label.clone(),
@@ -90,7 +89,6 @@ impl Test {
     }
 
     /// Returns this row as the test of several commands, executed in turn; the first is executed twice now and then.
-    #[must_use]
     pub fn alternating(&self, id: &str, commands: &[Command], how: &Execution) -> Test {
         let mut args = how.arguments();
         args.push(format!("control={CONTROL}"));
@@ -107,7 +105,6 @@ impl Test {
     }
 
     /// Returns this test of commands as one whose commands are executed by `row`, too, which counts what they do.
-    #[must_use]
     pub fn counted_by(self, row: &Test) -> Test {
         let is_shared = |arg: &&String| SHARED.iter().any(|name| arg.starts_with(name));
         let args = self.args.iter().filter(is_shared).cloned().collect();
@@ -116,7 +113,6 @@ impl Test {
     }
 
     /// Returns true if it executes commands of the user's.
-    #[must_use]
     pub fn is_command(&self) -> bool {
         PROGRAMS.contains(&&*self.program)
     }

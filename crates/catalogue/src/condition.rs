@@ -183,7 +183,6 @@ pub struct Condition {
 
 impl Condition {
     /// The machine as it was found.
-    #[must_use]
     pub fn none() -> Arc<Condition> {
         Arc::new(Condition { name: NONE.to_owned(), parts: Vec::new() })
     }
@@ -197,13 +196,11 @@ impl Condition {
     }
 
     /// Whether it can only be measured before anything else of the run has been switched.
-    #[must_use]
     pub fn is_first(&self) -> bool {
         self.parts.iter().any(|(switch, level)| switch.level(level).is_some_and(|level| level.first))
     }
 
     /// Returns what it is as a sentence begins; `None` if its row does not say, or it has several parts.
-    #[must_use]
     pub fn phrase(&self) -> Option<&str> {
         match &self.parts[..] {
             [(switch, level)] => switch.level(level)?.phrase.as_deref(),
@@ -212,7 +209,6 @@ impl Condition {
     }
 
     /// Returns what is switched, for people: the texts and files that are written, or what its rows say.
-    #[must_use]
     pub fn switched(&self) -> String {
         if let Some(phrase) = self.phrase() {
             return phrase.to_owned();
@@ -226,7 +222,6 @@ impl Condition {
     }
 
     /// What `unixmark cost` compares it with: the machine as found, or what its switches say.
-    #[must_use]
     pub fn against(&self) -> &str {
         self.parts.iter().find_map(|(switch, _)| switch.against.as_deref()).unwrap_or(NONE)
     }
@@ -234,7 +229,6 @@ impl Condition {
 
 impl Switch {
     /// Returns the level that a name on the command line stands for; `None` if there is none.
-    #[must_use]
     pub fn level(&self, name: &str) -> Option<&Level> {
         self.levels.iter().find(|level| match level.id.strip_suffix(':') {
             Some(_) => name.len() > level.id.len() && name.starts_with(&level.id),
@@ -244,21 +238,18 @@ impl Switch {
     }
 
     /// Returns the first example in its description, of a switch that takes any level.
-    #[must_use]
     pub fn example(&self) -> Option<&str> {
         let takes_any = self.levels.iter().any(|level| level.id.is_empty());
         self.doc.split('`').nth(1).filter(|_| takes_any)
     }
 
     /// Returns what is written for a level.
-    #[must_use]
     pub fn text<'a>(&'a self, level: &'a str) -> &'a str {
         self.level(level).and_then(|level| level.text.as_deref()).unwrap_or(level)
     }
 
     /// Returns the files that a level's text is written to, which may have wildcards, and the text: for `sysctl:KEY=VALUE` and
     /// `file:PATH=VALUE` both are in the level.
-    #[must_use]
     pub fn target(&self, level: &str) -> (Vec<String>, String) {
         if !self.takes_names() {
             return (self.files.clone(), self.text(level).to_owned());
@@ -271,7 +262,6 @@ impl Switch {
     }
 
     /// Whether its level names the file that is written.
-    #[must_use]
     pub fn takes_names(&self) -> bool {
         self.files.iter().any(|file| file.contains("{name}"))
     }
@@ -342,7 +332,6 @@ impl Catalogue {
     }
 
     /// Returns a condition's name as a sentence about it begins: what its row says of the level, or the name.
-    #[must_use]
     pub fn phrase(&self, name: &str) -> String {
         let found = self.expand_conditions(&[name.to_owned()]).unwrap_or_default();
         found.first().and_then(|condition| condition.phrase()).unwrap_or(name).to_owned()

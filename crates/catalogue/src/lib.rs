@@ -173,7 +173,6 @@ pub enum Metric {
 
 impl Metric {
     /// Returns true of a value that can be compared: above 0, or an amount of nothing.
-    #[must_use]
     pub fn is_comparable(self, value: f64) -> bool {
         value.is_finite() && (value > 0.0 || self == Metric::Amount && value == 0.0)
     }
@@ -269,7 +268,6 @@ impl From<CheckForm> for Check {
 
 impl Check {
     /// Whether `answer` is right.
-    #[must_use]
     pub fn accepts(&self, answer: f64) -> bool {
         self.low <= answer && answer <= self.high
     }
@@ -301,7 +299,6 @@ pub struct Group {
 
 impl Group {
     /// Whether the test is of the category or the program whose tests are the group's members.
-    #[must_use]
     pub fn gathers(&self, test: &Test) -> bool {
         self.every.as_ref().is_some_and(|every| [&test.category, &test.program].contains(&every))
     }
@@ -374,13 +371,11 @@ impl Test {
     }
 
     /// Whether it is measured for its throughput, as a rate or as time per piece of work.
-    #[must_use]
     pub fn is_rate(&self) -> bool {
         self.metric != Metric::Latency && self.roles.contains(&Role::Bench)
     }
 
     /// The name of its program's binary.
-    #[must_use]
     pub fn binary(&self) -> &str {
         if self.graphics().is_some() {
             GRAPHICS
@@ -392,25 +387,21 @@ impl Test {
     }
 
     /// The name under which the graphics program has it, if it is one of those.
-    #[must_use]
     pub fn graphics(&self) -> Option<&str> {
         self.program.strip_prefix("graphics/")
     }
 
     /// Whether its program is built from C files of ours.
-    #[must_use]
     pub fn is_ours_in_c(&self) -> bool {
         !self.is_foreign() && self.graphics().is_none()
     }
 
     /// Whether its program is an executable of the user's, and not one of ours.
-    #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.program.starts_with('/')
     }
 
     /// The catalogue's name of it, without the arguments that the user added.
-    #[must_use]
     pub fn base(&self) -> &str {
         self.id.split(':').next().unwrap_or(&self.id)
     }

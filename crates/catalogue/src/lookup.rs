@@ -17,13 +17,11 @@ const MOST: usize = 20;
 
 impl Catalogue {
     /// Returns the test called `id`.
-    #[must_use]
     pub fn test(&self, id: &str) -> Option<&Arc<Test>> {
         self.tests.iter().find(|test| test.id == id)
     }
 
     /// Whether a test, a group or a word of the command line is called `id`.
-    #[must_use]
     pub fn has(&self, id: &str) -> bool {
         self.test(id).is_some() || self.groups.iter().any(|group| group.id == id) || id == NONE || id == "all"
     }
@@ -105,7 +103,6 @@ impl Catalogue {
     }
 
     /// Returns the index called `name`, or that of the group of that name: the one whose tests are the group's.
-    #[must_use]
     pub fn index(&self, name: &str) -> Option<&Index> {
         self.indexes.iter().find(|index| index.id == name).or_else(|| {
             let group = self.groups.iter().find(|group| group.id == name)?;
@@ -120,7 +117,6 @@ impl Catalogue {
     }
 
     /// Returns the names of a group's members.
-    #[must_use]
     pub fn names(&self, group: &Group) -> Vec<String> {
         let every = |test: &&Arc<Test>| test.is_rate() && group.gathers(test);
         let of_it = self.tests.iter().filter(every).map(|test| test.id.clone());
@@ -129,7 +125,6 @@ impl Catalogue {
 
     /// Returns the test that a report of UnixBench or BYTE calls `label`, however its white space,
     /// dashes and capitals came through.
-    #[must_use]
     pub fn by_label(&self, label: &str) -> Option<&Arc<Test>> {
         let wanted = folded(label);
         self.tests

@@ -30,7 +30,6 @@ struct File {
 
 /// Where the user's tables are, or would be: $UNIXMARK_CATALOGUE, else `unixmark/catalogue.toml` in the user's configuration;
 /// `None` without a home.
-#[must_use]
 pub fn path() -> Option<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     from(VARIABLE).or_else(|| {
@@ -81,7 +80,6 @@ fn check(id: &str, catalogue: &Catalogue, path: &Path) -> Result<()> {
 }
 
 /// Whether a name is one word that no shell and no list takes apart.
-#[must_use]
 pub fn is_typeable(id: &str) -> bool {
     !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }

@@ -20,7 +20,6 @@ pub struct Figure {
 
 impl Figure {
     /// Whether it is cycles per piece of work (fewer are better) rather than work per cycle.
-    #[must_use]
     pub fn is_cycles(&self) -> bool {
         self.unit == "cycles"
     }
@@ -52,13 +51,11 @@ pub struct Processor {
 
 impl Catalogue {
     /// Returns the processor with cores of this make, as the fact `cpu.core` has it.
-    #[must_use]
     pub fn core(&self, core: &str) -> Option<&Processor> {
         self.processors.iter().find(|row| row.cores.iter().any(|known| core.starts_with(known.as_str())))
     }
 
     /// Returns the x86 processor of this vendor and `stepping`: family, model and stepping as the fact `cpu.stepping` has them.
-    #[must_use]
     pub fn processor(&self, vendor: &str, stepping: &str) -> Option<&Processor> {
         let mut numbers = stepping.split(' ').map(str::parse::<u32>);
         let (family, model) = (numbers.next()?.ok()?, numbers.next()?.ok()?);

@@ -70,7 +70,6 @@ impl Display {
     }
 
     /// Returns facts about the display and the GL driver; none of one that does not answer.
-    #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let Some(program) = graphics() else { return Vec::new() };
         let mut command = Command::new(program);

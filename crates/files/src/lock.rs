@@ -53,7 +53,6 @@ impl Lock {
 
     /// Returns whether anybody holds the file at `path`, alone or shared; nobody if it is missing
     /// or cannot be opened, and perhaps somebody where files cannot be locked.
-    #[must_use]
     pub fn is_held(path: &Path) -> bool {
         open_existing(path).is_ok_and(|file| file.try_lock().is_err())
     }

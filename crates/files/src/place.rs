@@ -44,7 +44,6 @@ pub fn directory(kind: Kind) -> Result<PathBuf, String> {
 }
 
 /// Returns true if files of a kind are kept in a temporary directory, for want of a home.
-#[must_use]
 pub fn is_temporary(kind: Kind) -> bool {
     from(kind.place().0).is_none() && home().is_none()
 }

@@ -28,7 +28,6 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Returns options that follow no link and wait for no named pipe: where others may write in a directory, a link leads
 /// anywhere.
 #[cfg(unix)]
-#[must_use]
 pub fn unfollowed() -> OpenOptions {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;

@@ -27,7 +27,6 @@ pub fn check_trusted(path: &Path) -> Result<(), String> {
 }
 
 /// The name of the user to whom a file or directory belongs, if that is another than this one.
-#[must_use]
 pub fn other_owner(path: &Path) -> Option<String> {
     let owner = fs::metadata(path).ok()?.uid();
     (owner != rustix::process::geteuid().as_raw()).then(|| user_name(owner))

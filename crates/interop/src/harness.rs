@@ -52,7 +52,6 @@ impl Kind {
         [Kind::Gbench, Kind::Pytest, Kind::Jmh, Kind::Nanobench, Kind::Json, Kind::Gobench, Kind::Criterion];
 
     /// Returns the word for it in options.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.words().0
     }

@@ -64,7 +64,6 @@ const READERS: [Reader; 18] = [
 ];
 
 /// Returns what can be imported, as a list in words.
-#[must_use]
 pub fn kinds() -> String {
     let known = READERS.iter().map(|(what, ..)| *what);
     known.chain(["tables of runs (JSON)"]).collect::<Vec<&str>>().join(", ")

@@ -128,19 +128,16 @@ pub struct Fault {
 
 impl Fault {
     /// The bits that differ.
-    #[must_use]
     pub fn difference(&self) -> Word {
         Word(self.expected.0 ^ self.read.0)
     }
 
     /// Whether the memory holds the wrong word: reading it once more gave the same.
-    #[must_use]
     pub fn is_held(&self) -> bool {
         self.retest == self.read
     }
 
     /// Whether reading once more gave what was written: the memory is not what was wrong, or no more.
-    #[must_use]
     pub fn is_gone(&self) -> bool {
         self.retest == self.expected
     }
@@ -163,7 +160,6 @@ pub struct Pass {
 
 impl Pass {
     /// Bytes per second.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         self.bytes as f64 / self.seconds.max(1e-9)
     }
@@ -175,7 +171,6 @@ pub struct Word(pub u64);
 
 impl Word {
     /// Reads `0x…`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Word> {
         let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'))?;
         u64::from_str_radix(digits, 16).ok().map(Word)

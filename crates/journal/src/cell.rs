@@ -82,7 +82,6 @@ pub struct Scale {
 
 impl Cell {
     /// Returns the cell of `test` with the given coordinates.
-    #[must_use]
     pub fn new(id: usize, test: &Test, copies: u32, load: Option<&Test>, condition: &Condition) -> Cell {
         Cell {
             id,
@@ -117,14 +116,12 @@ impl Cell {
 
     /// Whether a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
     /// programs print it. Journals that do not say so have it by the unit of those programs.
-    #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncate.unwrap_or(self.unit == "KBps")
     }
 
     /// Returns the test whose clock serves it where it does not report its own, if any does. Journals that do not say so
     /// have it by the category.
-    #[must_use]
     pub fn clock(&self) -> Option<&str> {
         let old = ["cpu", "memory", "thread"].contains(&self.category.as_str()).then_some("core-clock");
         self.clock.as_deref().or(old)
@@ -132,7 +129,6 @@ impl Cell {
 
     /// Whether a count is a system call, or as many as its program reports. Journals that do not say so have it by the
     /// category.
-    #[must_use]
     pub fn is_of_calls(&self) -> bool {
         self.calls || (self.category == "calls" && self.unit.starts_with("ns"))
     }

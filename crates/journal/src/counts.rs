@@ -21,13 +21,11 @@ pub struct Counts {
 
 impl Counts {
     /// Returns the name of a system call among counts: `call:openat`.
-    #[must_use]
     pub fn of_call(name: &str) -> String {
         format!("{CALL}{name}")
     }
 
     /// Returns the system call, by its name or its number, that a count is of; `None` of other counts.
-    #[must_use]
     pub fn call(name: &str) -> Option<&str> {
         name.strip_prefix(CALL)
     }

@@ -13,14 +13,12 @@ pub struct Energy {
 
 impl Energy {
     /// Returns it to a µJ and a µs, which no counter exceeds.
-    #[must_use]
     pub fn new(joules: f64, seconds: f64) -> Energy {
         let micro = |number: f64| (number * 1e6).round() / 1e6;
         Energy { joules: micro(joules), seconds: micro(seconds) }
     }
 
     /// Returns the mean power in W; `None` of a time or an energy that cannot be.
-    #[must_use]
     pub fn watts(&self) -> Option<f64> {
         let watts = self.joules / self.seconds;
         (self.seconds > 0.0 && watts.is_finite() && watts > 0.0).then_some(watts)

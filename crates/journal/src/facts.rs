@@ -152,13 +152,11 @@ const SECONDS: &str = "s";
 
 impl Quantity {
     /// Returns a number in a unit.
-    #[must_use]
     pub fn new(number: f64, unit: &str) -> Quantity {
         Quantity { number, unit: unit.to_owned() }
     }
 
     /// Returns a size.
-    #[must_use]
     pub fn bytes(count: u64) -> Quantity {
         Quantity::new(count as f64, BYTES)
     }
@@ -200,7 +198,6 @@ impl From<Quantity> for (f64, String) {
 
 impl Fact {
     /// Returns a fact of this name, label and group.
-    #[must_use]
     pub fn new([name, label, group]: [&str; 3], value: String, quantity: Option<Quantity>) -> Fact {
         Fact { name: name.to_owned(), label: label.to_owned(), group: group.to_owned(), value, quantity }
     }
@@ -213,14 +210,12 @@ impl Fact {
 
     /// Returns a fact that is known as text alone, as other programs and journals of older versions give it: the number and
     /// the unit that it begins with are its quantity.
-    #[must_use]
     pub fn from_text(name: String, label: String, group: String, value: String) -> Fact {
         let quantity = Quantity::from_text(&value);
         Fact { name, label, group, value, quantity }
     }
 
     /// Whether it holds for a moment only, as the load does.
-    #[must_use]
     pub fn is_of_a_moment(&self) -> bool {
         KNOWN.iter().any(|(name, _, uses)| *name == self.name && uses.contains(&Moment))
     }
@@ -247,13 +242,11 @@ impl Facts {
     pub const KERNELS: &str = "kernels";
 
     /// Returns the fact of a name, if it is known.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Fact> {
         self.iter().find(|fact| fact.name == name)
     }
 
     /// Returns the value of a fact as text, if it is known.
-    #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).map(|fact| fact.value.as_str())
     }
@@ -265,7 +258,6 @@ impl Facts {
     }
 
     /// Returns the machine in a line: processor, memory, hypervisor and kernel, as far as they are known.
-    #[must_use]
     pub fn machine(&self) -> String {
         let parts =
             [("cpu.model", ""), ("memory.total", ""), ("system.virtualisation", ""), ("kernel.release", "kernel ")];
@@ -291,7 +283,6 @@ impl Facts {
 
     /// Returns the kind of source that energy was read from: powercap, hwmon or a meter. Figures of different kinds are not
     /// comparable.
-    #[must_use]
     pub fn energy_source(&self) -> Option<&str> {
         self.text(Fact::ENERGY)?.split(':').next()
     }

@@ -47,7 +47,6 @@ pub struct Frame {
 
 impl Frame {
     /// Returns the latency of the frame in ns; nothing where it has none.
-    #[must_use]
     pub fn latency(&self, schedule: &Schedule) -> Option<u64> {
         match schedule.latency {
             Latency::Wake => Some(self.woke.saturating_sub(self.sent)),
@@ -57,7 +56,6 @@ impl Frame {
     }
 
     /// Returns when it was over, in ns since the trial's start.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.done.unwrap_or(self.woke)
     }
@@ -140,14 +138,12 @@ pub struct Recorder {
 
 impl Recorder {
     /// Begins a recording.
-    #[must_use]
     pub fn new(schedule: Schedule) -> Recorder {
         Recorder { frames: Frames { schedule, ..Frames::default() }, before: None, first: u64::MAX }
     }
 
     /// Whether a frame that ended this many ns after its planned moment is plausible: at most ten million slots may have
     /// passed meanwhile.
-    #[must_use]
     pub fn can_take(&self, ns: u64) -> bool {
         ns / self.frames.schedule.period.max(1000) < 10_000_000
     }
@@ -218,7 +214,6 @@ impl Recorder {
     }
 
     /// Returns what was recorded; the frames themselves only where a limit was `broke`n.
-    #[must_use]
     pub fn finish(mut self, broke: Option<u64>) -> Frames {
         if let Some(before) = self.before {
             let end = before.planned.saturating_add(self.frames.schedule.period.saturating_mul(self.left() + 1));
@@ -247,13 +242,11 @@ impl Frames {
     }
 
     /// Frames that were planned and never done.
-    #[must_use]
     pub fn dropped(&self) -> u64 {
         self.schedule.planned.saturating_sub(self.done)
     }
 
     /// Frames that were done in time.
-    #[must_use]
     pub fn met(&self) -> u64 {
         self.done - self.late.min(self.done)
     }

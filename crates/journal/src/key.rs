@@ -25,25 +25,21 @@ impl Default for Key {
 
 impl Key {
     /// Returns the key of a test without load and condition.
-    #[must_use]
     pub fn plain(test: &str, copies: u32) -> Key {
         Key { test: test.to_owned(), copies, load: NONE.to_owned(), condition: NONE.to_owned() }
     }
 
     /// Whether it has neither load nor condition.
-    #[must_use]
     pub fn is_plain(&self) -> bool {
         self.load == NONE && self.condition == NONE
     }
 
     /// Whether both are the same but for the condition.
-    #[must_use]
     pub fn same_family(&self, other: &Key) -> bool {
         (&self.test, self.copies, &self.load) == (&other.test, other.copies, &other.load)
     }
 
     /// Returns the same cell under another condition.
-    #[must_use]
     pub fn under(&self, condition: &str) -> Key {
         Key { condition: condition.to_owned(), ..self.clone() }
     }

@@ -130,7 +130,6 @@ pub struct Journal {
 
 impl Journal {
     /// Returns its lines: those of the run and the machine, what was measured, and the last.
-    #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let mut records = vec![Record::Run(Box::new(self.run.clone()))];
         records.extend(self.facts.iter().cloned().map(Record::Fact));

@@ -150,7 +150,6 @@ pub fn head(path: &Path) -> std::io::Result<Head> {
 }
 
 /// Whether a journal has a trial that ran, failed or not, or a second of a burn-in; not if it cannot be read.
-#[must_use]
 pub fn has_trials(path: &Path) -> bool {
     let Ok(file) = open_regular(path) else { return false };
     let mut input = BufReader::new(file);

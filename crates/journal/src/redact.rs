@@ -46,7 +46,6 @@ impl Journal {
 
 impl Run {
     /// Whether it says no more whose machine it was.
-    #[must_use]
     pub fn is_redacted(&self) -> bool {
         self.host == HOST
     }
@@ -58,7 +57,6 @@ fn without_host(text: &str, host: &str) -> String {
 }
 
 /// Returns a text with `alias` in place of a name, and how often: where the name stands as a word, or wherever it stands.
-#[must_use]
 pub fn renamed(text: &str, name: &str, alias: &str, anywhere: bool) -> (String, usize) {
     if name.is_empty() {
         return (text.to_owned(), 0);

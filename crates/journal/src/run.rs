@@ -50,7 +50,6 @@ pub enum Procedure {
 
 impl Procedure {
     /// Returns its name, as it stands in journals.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Procedure::Standard => "standard",
@@ -91,7 +90,6 @@ pub enum Ended {
 
 impl Ended {
     /// Returns its name, as it stands in journals.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Ended::Complete => "complete",
@@ -178,7 +176,6 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// Returns the unit in which a time of so many milliseconds has few digits.
-    #[must_use]
     pub fn suited(ms: f64) -> TimeUnit {
         match ms {
             ms if ms >= 1000.0 => TimeUnit::Second,
@@ -188,7 +185,6 @@ impl TimeUnit {
     }
 
     /// Returns its symbol, and how many of it are a millisecond.
-    #[must_use]
     pub fn scale(self) -> (&'static str, f64) {
         match self {
             TimeUnit::Microsecond => ("µs", 1e3),
@@ -213,13 +209,11 @@ impl FromStr for TimeUnit {
 
 impl Run {
     /// Whether its trials are passes that are scored by UnixBench's arithmetic.
-    #[must_use]
     pub fn is_classic(&self) -> bool {
         matches!(self.procedure, Procedure::Classic | Procedure::Imported)
     }
 
     /// Whether its reports show how tests scale in place of lists of scores.
-    #[must_use]
     pub fn is_scaling(&self) -> bool {
         self.view == View::Scaling
     }

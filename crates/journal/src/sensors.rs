@@ -62,7 +62,6 @@ pub enum SensorKind {
 
 impl SensorKind {
     /// Returns what the sensor or counter called `name` in a [`Reading`] is about.
-    #[must_use]
     pub fn from_name(name: &str) -> SensorKind {
         match name.split('.').next() {
             Some("throttle") => return SensorKind::Throttling,
@@ -83,7 +82,6 @@ impl SensorKind {
 
 impl Reading {
     /// Returns name and °C of the hottest sensor, of one kind or of all.
-    #[must_use]
     pub fn hottest(&self, kind: Option<SensorKind>) -> Option<(&str, f64)> {
         let sensors = self.temperature.iter().map(|(name, celsius)| (name.as_str(), *celsius));
         let wanted = sensors.filter(|(name, _)| kind.is_none_or(|kind| SensorKind::from_name(name) == kind));

@@ -33,7 +33,6 @@ pub struct Listed {
 
 impl Listed {
     /// Whether a trial of it ran: one that was interrupted before its first, or had to skip every test, measured nothing.
-    #[must_use]
     pub fn has_trials(&self) -> bool {
         has_trials(&self.path.join(FILE))
     }
@@ -66,7 +65,6 @@ impl Store {
     }
 
     /// The results directory.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -177,7 +175,6 @@ fn back_from_latest(name: &str) -> Option<usize> {
 }
 
 /// Returns how a journal says that its run ended; `None` if its last line does not say so.
-#[must_use]
 pub fn last_line(journal: &Path) -> Option<Ended> {
     // The last line is short.
     const TAIL: u64 = 4096;
@@ -194,7 +191,6 @@ pub fn last_line(journal: &Path) -> Option<Ended> {
 }
 
 /// Returns what a journal's first line says, unless it is none.
-#[must_use]
 pub fn first_line(journal: &Path) -> Option<Run> {
     match head(journal).ok()? {
         Head::Run(run, _) => run.map(|run| *run),
@@ -214,7 +210,6 @@ fn plain(host: &str) -> String {
 }
 
 /// Returns today's date where the machine is, as run directories carry it.
-#[must_use]
 pub fn today() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d").to_string()
 }

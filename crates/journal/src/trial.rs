@@ -55,7 +55,6 @@ pub struct Trial {
 
 impl Trial {
     /// Returns when the last copy began, in ns since the common start.
-    #[must_use]
     pub fn last_start(&self) -> u64 {
         self.copies.iter().filter_map(|copy| Some(copy.slices.first()?.start)).max().unwrap_or(0)
     }
@@ -116,7 +115,6 @@ pub struct Slice {
 
 impl Slice {
     /// Returns its length in ns.
-    #[must_use]
     pub fn length(self) -> u64 {
         self.end.saturating_sub(self.start)
     }
@@ -198,7 +196,6 @@ pub struct Execution {
 
 impl Execution {
     /// Returns how long it took, in ns.
-    #[must_use]
     pub fn wall(&self) -> u64 {
         self.end.saturating_sub(self.start)
     }

@@ -14,7 +14,6 @@ use super::{Machine, kernel};
 const MARK: &str = "/run/unixmark/audit-was-on";
 
 /// Returns what says that auditing was on since the machine started; `None` if nothing does.
-#[must_use]
 pub fn was_on(machine: &Machine) -> Option<String> {
     if machine.read(MARK).is_some_and(|boot| boot == machine.boot()) {
         return Some(format!("{MARK} is there"));

@@ -4,13 +4,11 @@
 const MOST: u32 = 2048;
 
 /// Returns the number of a system call of this architecture.
-#[must_use]
 pub fn call_number(name: &str) -> Option<u32> {
     (0..MOST).find(|number| call_name(*number) == Some(name))
 }
 
 /// Returns the name of a system call of this architecture.
-#[must_use]
 pub fn call_name(number: u32) -> Option<&'static str> {
     // As wide as a register, which may be 32 bits.
     syscall_numbers::native::sys_call_name(u16::try_from(number).ok()?.into())

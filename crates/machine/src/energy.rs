@@ -72,7 +72,6 @@ pub struct EnergyReading(Vec<f64>);
 
 impl EnergySource {
     /// Looks for what there is: RAPL's counters, else a sensor chip's counter, else its meter of power.
-    #[must_use]
     pub fn find(machine: &Machine) -> EnergySource {
         let found = [("powercap", false, rapl(machine)), ("hwmon", false, energies(machine))];
         let power = ("hwmon", true, powers(machine));
@@ -95,14 +94,12 @@ impl EnergySource {
 
 impl Energy {
     /// Returns what it is read from: `powercap: package-0, package-0 dram`.
-    #[must_use]
     pub fn name(&self) -> String {
         let names: Vec<&str> = self.counters.iter().map(|counter| counter.name.as_str()).collect();
         format!("{}: {}", self.from, names.join(", "))
     }
 
     /// Reads everything, in some tens of µs; `None` unless all of it has a number.
-    #[must_use]
     pub fn read(&self) -> Option<EnergyReading> {
         let number = |counter: &Counter| self.machine.number::<f64>(&counter.path).filter(|value| value.is_finite());
         self.counters.iter().map(number).collect::<Option<Vec<f64>>>().map(EnergyReading)
@@ -110,7 +107,6 @@ impl Energy {
 
     /// Returns the J between two readings that are `seconds` apart; of a sensor of power, by what it said last. `None` if
     /// a counter stood still or went back, or says what no machine draws.
-    #[must_use]
     pub fn joules(&self, before: &EnergyReading, after: &EnergyReading, seconds: f64) -> Option<f64> {
         let joules = if self.is_power {
             after.0.iter().sum::<f64>() / 1e6 * seconds

@@ -10,7 +10,6 @@ const DEBUG_OPTIONS: [&str; 14] = [
 ];
 
 /// Returns the kernel's release.
-#[must_use]
 pub fn release(machine: &Machine) -> Option<String> {
     machine.read("/proc/sys/kernel/osrelease")
 }
@@ -23,7 +22,6 @@ pub fn numbers(machine: &Machine) -> Option<(u32, u32)> {
 }
 
 /// Returns the kernel's command line.
-#[must_use]
 pub fn command_line(machine: &Machine) -> Option<String> {
     machine.read("/proc/cmdline")
 }

@@ -81,7 +81,6 @@ impl Machine {
     }
 
     /// Returns the host's name, `host` if it has none.
-    #[must_use]
     pub fn host_name(&self) -> String {
         self.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned())
     }

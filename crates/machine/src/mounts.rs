@@ -55,7 +55,6 @@ impl Mount {
 }
 
 /// Returns where something is mounted at a directory of this machine or below it.
-#[must_use]
 pub fn mounted_below(folder: &Path) -> Option<PathBuf> {
     let folder = std::fs::canonicalize(folder).ok()?;
     let mut points = all(&Machine::here()).into_iter().map(|mount| PathBuf::from(mount.point));

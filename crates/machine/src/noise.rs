@@ -113,7 +113,6 @@ fn cpu_seconds(machine: &Machine) -> Option<CpuSeconds> {
 }
 
 /// Returns the seconds of the `some` line of a pressure file (Documentation/accounting/psi.rst).
-#[must_use]
 pub fn stalled_seconds(pressure: &str) -> Option<f64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
     let total = some.split_whitespace().find_map(|word| word.strip_prefix("total="))?;

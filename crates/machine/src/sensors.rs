@@ -65,7 +65,6 @@ pub struct Sensors {
 
 impl Sensors {
     /// Looks for what there is to read.
-    #[must_use]
     pub fn find(machine: &Machine) -> Sensors {
         let mut found = Sensors {
             machine: machine.clone(),
@@ -86,7 +85,6 @@ impl Sensors {
     }
 
     /// Returns what can be read, in a few words: `2 temperatures, 1 power`; empty where nothing can.
-    #[must_use]
     pub fn summary(&self) -> String {
         let has = |kind| self.counters.iter().any(|counter| SensorKind::from_name(&counter.name) == kind);
         let mut parts = Vec::new();

@@ -78,7 +78,6 @@ pub struct Setup {
 
 impl Setup {
     /// Returns the usual setup of a run whose programs work in `dir`.
-    #[must_use]
     pub fn new(store: Store, dir: PathBuf) -> Setup {
         Setup {
             store,

@@ -20,7 +20,6 @@ use catalogue::Catalogue;
 use machine::Machine;
 
 /// Returns how many cycles a dependent addition takes on this machine's cores: 1 where nothing else is known.
-#[must_use]
 pub fn add_cycles(catalogue: &Catalogue, machine: &Machine) -> u32 {
     let core = machine::core_id(machine).and_then(|core| catalogue.core(&core));
     core.and_then(|core| core.limits.get("add_latency")).map_or(1, |cycles| *cycles as u32)

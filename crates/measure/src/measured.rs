@@ -35,13 +35,11 @@ pub struct Measured {
 
 impl Measured {
     /// Returns the signal that interrupted the run, if one did.
-    #[must_use]
     pub fn signal(&self) -> Option<i32> {
         self.ended.and_then(|outcome| outcome.signal)
     }
 
     /// Returns true if nothing could be measured.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         is_empty(&self.results)
     }

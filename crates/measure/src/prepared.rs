@@ -93,7 +93,6 @@ impl Prepared<'_> {
     }
 
     /// Returns which tests will be skipped here, a sentence for each reason.
-    #[must_use]
     pub fn skipped(&self) -> Vec<String> {
         let mut by_reason: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for test in self.plan.tests() {

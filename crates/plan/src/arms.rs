@@ -24,13 +24,11 @@ impl Default for Arms {
 
 impl Arms {
     /// Returns conditions that are not compared with each other.
-    #[must_use]
     pub fn apart(others: Vec<Arc<Condition>>) -> Arms {
         Arms { reference: None, others, control: false }
     }
 
     /// Returns conditions that are compared with `reference`, which has a control.
-    #[must_use]
     pub fn compared(reference: Arc<Condition>, others: Vec<Arc<Condition>>) -> Arms {
         Arms { reference: Some(reference), others, control: true }
     }

@@ -127,7 +127,6 @@ impl Plan {
     }
 
     /// Returns the largest number of copies.
-    #[must_use]
     pub fn most_copies(&self) -> u32 {
         self.cells.iter().map(|cell| cell.copies).max().unwrap_or(1)
     }
@@ -142,7 +141,6 @@ impl Plan {
     }
 
     /// Returns the builds that conditions want in addition to the usual one, each once: `cc=clang`, `build=portable`.
-    #[must_use]
     pub fn builds(&self) -> BTreeSet<String> {
         let parts = self.cells.iter().flat_map(|cell| &cell.condition.parts);
         let builds = parts.filter(|(switch, _)| switch.means == Means::Build);
@@ -150,7 +148,6 @@ impl Plan {
     }
 
     /// Whether the machine is changed, by a condition of a cell or its load.
-    #[must_use]
     pub fn changes_the_machine(&self) -> bool {
         self.cells.iter().any(|cell| !cell.condition.parts.is_empty() || !cell.load_condition.parts.is_empty())
     }
@@ -199,7 +196,6 @@ impl Plan {
 
     /// Returns the cells that one program measures together, in its order: a cell alone, or the arms of commands that are
     /// executed in turn.
-    #[must_use]
     pub fn arms(&self, number: usize) -> Vec<usize> {
         let cell = &self.cells[number];
         if cell.test.arms == 0 {
@@ -214,7 +210,6 @@ impl Plan {
 
     /// Returns how long the plan takes if nothing goes wrong: the least, and the most when every
     /// interval stays wide.
-    #[must_use]
     pub fn duration(&self) -> (Duration, Duration) {
         let time = |trials: fn(&Cell) -> u32| {
             let time: f64 = self.cells.iter().map(|cell| cell.seconds() * f64::from(trials(cell))).sum();
@@ -226,14 +221,12 @@ impl Plan {
     }
 
     /// Returns how many blocks fit into the budget, at least 1; `None` without a budget.
-    #[must_use]
     pub fn affordable(&self) -> Option<u32> {
         let budget = self.procedure.effort.budget?.as_secs_f64();
         Some((budget / self.block_seconds()).max(1.0) as u32)
     }
 
     /// Returns what to try if the budget is too small for intervals; `None` if it is not.
-    #[must_use]
     pub fn advice(&self) -> Option<String> {
         // Commands that are executed in turn have many rounds in a block.
         let is_alone = |cell: &Cell| cell.test.arms < 2;
@@ -256,7 +249,6 @@ impl Plan {
 
 impl Cell {
     /// Returns the seconds that one trial takes, the time around its window included.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         // A load is steady after a little more than the time it must be so.
         let settle = if self.load.is_some() { self.window.settle.as_secs_f64() + 0.25 } else { 0.0 };
@@ -264,26 +256,22 @@ impl Cell {
     }
 
     /// Returns the argument that pins `count` copies, from the `first` on; `None` if the scheduler chooses.
-    #[must_use]
     pub fn pinned(&self, first: u32, count: u32) -> Option<String> {
         let cpus = self.cpus.get(first as usize..first as usize + count as usize)?;
         Some(format!("cpu={}", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")))
     }
 
     /// How many copies one program is: all of them where they are its threads.
-    #[must_use]
     pub fn threads(&self) -> u32 {
         if self.test.copies == Copies::Threads { self.copies } else { 1 }
     }
 
     /// Returns how many copies one program reports: its threads, or the arms of a comparison and the control.
-    #[must_use]
     pub fn reports(&self) -> u32 {
         if self.test.arms > 0 { self.test.arms + 1 } else { self.threads() }
     }
 
     /// The name of what runs in the background.
-    #[must_use]
     pub fn load_name(&self) -> &str {
         self.load.as_ref().map_or(NONE, |load| &load.id)
     }

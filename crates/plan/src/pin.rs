@@ -59,7 +59,6 @@ impl Display for Pin {
 
 impl Pin {
     /// Returns the CPUs that copies take in turn; none if the scheduler chooses.
-    #[must_use]
     pub fn order(self, topology: &Topology) -> Vec<u32> {
         match self {
             Pin::None => Vec::new(),
@@ -71,7 +70,6 @@ impl Pin {
 
     /// Returns what `most` copies cross that fewer do not, in the order they come to it: what makes a level unlike those
     /// before it.
-    #[must_use]
     pub fn borders(self, topology: &Topology, most: u32) -> Vec<Border> {
         let cpus = self.sorted(topology);
         let count = |of: fn(&Cpu) -> u32| cpus.iter().map(of).collect::<BTreeSet<u32>>().len() as u32;

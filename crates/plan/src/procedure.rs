@@ -66,7 +66,6 @@ pub struct Window {
 
 impl Window {
     /// The window's whole length.
-    #[must_use]
     pub fn length(&self) -> Duration {
         self.slice * self.slices
     }
@@ -106,7 +105,6 @@ impl Default for Procedure {
 
 impl Procedure {
     /// Returns the preset of a purpose with as many blocks as the user wants.
-    #[must_use]
     pub fn new(purpose: Purpose, effort: Effort) -> Procedure {
         let preset = Preset::new(purpose, effort.kind);
         let (first, last) = (preset.looks[0], preset.looks[preset.looks.len() - 1]);
@@ -121,7 +119,6 @@ impl Procedure {
     }
 
     /// Returns the procedure with a cell's interactive `time` shared by its blocks.
-    #[must_use]
     pub fn with_time(mut self, time: Duration) -> Procedure {
         self.preset.frames = (time / self.least.max(1)).max(SHORTEST);
         self
@@ -129,14 +126,12 @@ impl Procedure {
 
     /// Returns true if a cell is measured no more once its interval is narrow enough. Blocks that
     /// are counted, or spread over a time, are all wanted.
-    #[must_use]
     pub fn closes(&self) -> bool {
         let spreads = self.effort.over.is_some() && self.effort.precision.is_none();
         self.least < self.most && !spreads
     }
 
     /// Returns how long after the run's begin the block of this number, from 0, is due.
-    #[must_use]
     pub fn due(&self, block: u32) -> Duration {
         let share = f64::from(block) / f64::from(self.most.max(1));
         self.effort.over.map_or(Duration::ZERO, |over| over.mul_f64(share).min(over))
@@ -145,7 +140,6 @@ impl Procedure {
     /// Returns true if, after the block of this number, from 0, it is asked whether what was
     /// measured is enough: at the preset's looks, or where the number of blocks is open, after the
     /// least and each half of that number from there on.
-    #[must_use]
     pub fn looks_after(&self, block: u32) -> bool {
         let measured = block + 1;
         if !self.closes() || measured < self.least {

@@ -9,7 +9,6 @@ use catalogue::Copies;
 use words::{WIDTH, Wrapped, clock};
 
 /// Returns the plan as text: tests and windows, what is switched, the order of the first block, the expected duration.
-#[must_use]
 pub fn show(plan: &Plan) -> String {
     let mut text = Wrapped::new(WIDTH);
     text.line(&format!("{} procedure, seed {}", procedure(plan), plan.seed));
@@ -51,7 +50,6 @@ pub fn show(plan: &Plan) -> String {
 }
 
 /// Returns the same for programs: times are in seconds.
-#[must_use]
 pub fn to_json(plan: &Plan) -> Value {
     let cell = |cell: &Cell| {
         json!({

@@ -12,7 +12,6 @@ use rustix::process::{
 const DYING: Duration = Duration::from_secs(2);
 
 /// Returns how a child ended, if it has. It stays a zombie, so that nothing else gets its number.
-#[must_use]
 pub fn exit_status(child: Pid) -> Option<ExitStatus> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let status = waitid(WaitId::Pid(child), options).ok()??;

@@ -34,7 +34,6 @@ struct Status {
 
 impl Group {
     /// Returns the group that an unreaped child leads.
-    #[must_use]
     pub fn led_by(child: Pid, cgroup: Option<&Path>) -> Group {
         let status = Status::read(child);
         let (started, session) = status.map_or((0, 0), |status| (status.started, status.session));
@@ -42,7 +41,6 @@ impl Group {
     }
 
     /// Returns the number of the process that leads it.
-    #[must_use]
     pub fn leader(&self) -> i32 {
         self.leader
     }
@@ -140,7 +138,6 @@ pub fn signal_if(pid: Pid, signal: Signal, is_it: impl Fn() -> bool) {
 }
 
 /// Returns the parent of a process.
-#[must_use]
 pub fn parent(pid: Pid) -> Option<Pid> {
     Pid::from_raw(Status::read(pid)?.parent)
 }

@@ -51,7 +51,6 @@ impl Signals {
     }
 
     /// Returns the descriptor that becomes readable with every signal.
-    #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()
     }
@@ -62,13 +61,11 @@ impl Signals {
     }
 
     /// Returns the signal that asked the run to stop, if one did.
-    #[must_use]
     pub fn stopped(&self) -> Option<i32> {
         i32::try_from(self.stop.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
     }
 
     /// Returns how many signals have asked the run to stop.
-    #[must_use]
     pub fn stops(&self) -> usize {
         loop {
             match read_bytes(&self.stops) {
@@ -79,7 +76,6 @@ impl Signals {
     }
 
     /// Returns true once the user has asked for a pause (Ctrl-Z).
-    #[must_use]
     pub fn wants_pause(&self) -> bool {
         self.suspend.load(Ordering::Relaxed)
     }

@@ -104,7 +104,6 @@ impl Drop for Guardian {
 
 /// Returns how many other runs go on, by their guardians: those of this user and of root, whom nobody else can pass for.
 /// Containers are other machines, also where this one sees their processes.
-#[must_use]
 pub fn other_runs() -> usize {
     let users = [0, rustix::process::geteuid().as_raw()];
     let own = rustix::process::getpid();
@@ -186,7 +185,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Names a directory below `parent`, which no other run has; it is to be made when a guardian knows of it.
-    #[must_use]
     pub fn below(parent: &Path) -> Scratch {
         // The number of a process is not enough: containers that share the directory have the same ones.
         let moment = jiff::Timestamp::now().as_nanosecond();

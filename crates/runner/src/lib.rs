@@ -149,7 +149,6 @@ pub fn run(
 }
 
 /// Returns the plan's cell number `id` as journals have it.
-#[must_use]
 pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     let Cell { test, copies, load, condition, control, window, .. } = cell;
     let new = journal::Cell::new(id, test, *copies, load.as_deref(), condition);

@@ -134,7 +134,6 @@ impl Program {
     }
 
     /// Returns true if the process has ended.
-    #[must_use]
     pub fn ended(&self) -> bool {
         self.ended.is_some()
     }
@@ -150,7 +149,6 @@ impl Program {
     }
 
     /// Returns the stage of its preparations.
-    #[must_use]
     pub fn stage(&self) -> Stage {
         if self.output.is_ready {
             Stage::Ready
@@ -184,7 +182,6 @@ impl Program {
     }
 
     /// Returns why it failed, if its exit or its stderr says so.
-    #[must_use]
     pub fn failure(&self) -> Option<String> {
         let status = self.ended?;
         let how = match (status.code(), status.signal()) {

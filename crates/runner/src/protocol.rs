@@ -77,25 +77,21 @@ impl Parser {
     }
 
     /// Returns true if it printed a line that ends its output.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.end.is_some()
     }
 
     /// Returns true if it broke the protocol.
-    #[must_use]
     pub fn is_broken(&self) -> bool {
         matches!(self.end, Some(Conclusion::Garbage(_)))
     }
 
     /// Returns true if it printed nothing at all.
-    #[must_use]
     pub fn is_silent(&self) -> bool {
         !self.is_ready && self.end.is_none() && self.partial.is_empty()
     }
 
     /// Returns the result of all its output, once the program has ended.
-    #[must_use]
     pub fn conclusion(&self) -> Conclusion {
         match &self.end {
             Some(Conclusion::Done(_)) => {

@@ -4,19 +4,16 @@
 pub type ByBlock = Vec<(u32, f64)>;
 
 /// Returns `values` − `base` in every block that both have.
-#[must_use]
 pub fn block_differences(values: &[(u32, f64)], base: &[(u32, f64)]) -> ByBlock {
     values.iter().filter_map(|(block, value)| Some((*block, value - in_block(base, *block)?))).collect()
 }
 
 /// Returns the value in a block, if there is one; `values` are in the order of their blocks.
-#[must_use]
 pub fn in_block(values: &[(u32, f64)], block: u32) -> Option<f64> {
     values.binary_search_by_key(&block, |(number, _)| *number).ok().map(|place| values[place].1)
 }
 
 /// Returns the values alone.
-#[must_use]
 pub fn without_blocks(values: &[(u32, f64)]) -> Vec<f64> {
     values.iter().map(|(_, value)| *value).collect()
 }

@@ -72,7 +72,6 @@ pub(super) fn stretch(count: usize) -> f64 {
 /// Methods, §3.8). Deviations are scaled by √(n/(n−1)), and the quantile is Student's with the
 /// degrees of freedom of Welch and Satterthwaite, since percentile bootstraps of few blocks are too
 /// narrow (docs/methodology.md).
-#[must_use]
 pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
     if samples.is_empty() || samples.iter().any(|sample| sample.values.len() < 2) {
         return f64::INFINITY;

@@ -48,7 +48,6 @@ impl Drift {
     /// Qₙ. The speed is an Ornstein-Uhlenbeck process. Each share of the variance and each correlation time up to the
     /// whole span gets its restricted likelihood (Harville 1977, "Maximum likelihood approaches to variance component
     /// estimation"), by Kalman's filter over values and means together (de Jong 1991); no drift is as likely before as any.
-    #[must_use]
     pub fn of(series: &[Vec<Timed>]) -> Option<Drift> {
         let mut standard: Vec<Vec<Timed>> = series.iter().filter_map(|one| standardised(one)).collect();
         standard.sort_by_key(|one| std::cmp::Reverse(one.len()));
@@ -82,7 +81,6 @@ impl Drift {
 
     /// Returns the most likely share of a value's variance that drifts, and the most likely time in seconds within which the
     /// drift forgets itself: its autocorrelation falls to 1/e.
-    #[must_use]
     pub fn most_likely(&self) -> (f64, f64) {
         let most = self.tried.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
         most.map_or((0.0, 0.0), |one| (one.share, one.time))
@@ -91,13 +89,11 @@ impl Drift {
     /// Returns how many times as wide the 95 % interval of a middle of values measured at `times` is as one that takes them
     /// for independent, where the drift weighs `own` times as much against their own noise as in a single series (the
     /// variance of the mean of k series has own noise of 1/k).
-    #[must_use]
     pub fn widening(&self, times: &[f64], own: f64) -> f64 {
         self.wider(times.len() as f64, own, &|time| mean_correlation(times, time))
     }
 
     /// Returns [`Drift::widening`] of `count` values measured `step` seconds apart.
-    #[must_use]
     pub fn widening_every(&self, count: u32, step: f64, own: f64) -> f64 {
         let n = f64::from(count);
         self.wider(n, own, &|time| regular_correlation(n, step, time))
@@ -105,7 +101,6 @@ impl Drift {
 
     /// Returns how many times the variance of a middle of values measured at `times` is that of independent ones with as much
     /// noise, for `own` as in [`Drift::widening`].
-    #[must_use]
     pub fn inflation(&self, times: &[f64], own: f64) -> f64 {
         let n = times.len() as f64;
         self.mean(own, &|time| mean_correlation(times, time), |alike| 1.0 + (n - 1.0) * alike)

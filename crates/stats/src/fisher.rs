@@ -6,7 +6,6 @@ use crate::Exact;
 /// Returns the one-sided p value of Fisher's exact test: the probability that, of as many things in all, as many or more than
 /// `first.0` fall among the `first.1` of the first set by chance, where the second has `second.0` among `second.1` (the
 /// hypergeometric tail; Fisher, Statistical Methods for Research Workers, §21.02).
-#[must_use]
 pub fn fisher_p(first: (usize, usize), second: (usize, usize)) -> f64 {
     let (with, all) = (first.0 + second.0, first.1 + second.1);
     let most = with.min(first.1);

@@ -35,7 +35,6 @@ const TABLE: [(f64, f64, f64, f64); 13] = [
 /// unless the 90 % interval of what they tell excludes that; then the end of it that is nearer. They tell it by what the 95 % (of
 /// a thousand values or more the 99 %) quantile of the positive ones is to their median, its interval being that of order statistics.
 /// The negative side does not matter, so that it may hold any number of strange values.
-#[must_use]
 pub fn tail_degrees(values: &[f64]) -> f64 {
     let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let count = positive.len();

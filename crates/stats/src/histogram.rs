@@ -60,7 +60,6 @@ impl Histogram {
     }
 
     /// Returns the histogram of everything in several.
-    #[must_use]
     pub fn sum(parts: impl IntoIterator<Item: Borrow<Histogram>>) -> Histogram {
         let mut all = Histogram::default();
         parts.into_iter().for_each(|part| all.add(part.borrow()));
@@ -68,45 +67,38 @@ impl Histogram {
     }
 
     /// Returns the number of durations.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.counters().len()
     }
 
     /// Returns true if `share` (0.99 for p99) of the durations can be told: ten of them must lie beyond.
-    #[must_use]
     pub fn carries(&self, share: f64) -> bool {
         // A ten-thousandth more, since 1000 × (1 − 0.99) is a little less than 10 in binary.
         self.count() as f64 * (1.0 - share) >= 10.0 - 1e-3
     }
 
     /// Returns the duration in ns that `share` of the durations do not exceed.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> f64 {
         self.counters().value_at_quantile(share) as f64
     }
 
     /// Returns the mean in ns.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         self.counters().mean()
     }
 
     /// Returns the standard deviation of a sample, in ns: √(Σ(x − mean)² ÷ (n − 1)).
-    #[must_use]
     pub fn deviation(&self) -> f64 {
         let n = self.count() as f64;
         if n < 2.0 { f64::NAN } else { self.counters().stdev() * (n / (n - 1.0)).sqrt() }
     }
 
     /// Returns the largest duration in ns.
-    #[must_use]
     pub fn max(&self) -> f64 {
         self.counters().max() as f64
     }
 
     /// Returns the smallest duration in ns.
-    #[must_use]
     pub fn min(&self) -> f64 {
         self.counters().min() as f64
     }

@@ -84,13 +84,11 @@ impl Estimate {
     pub const NONE: Estimate = Estimate { value: f64::NAN, low: f64::NEG_INFINITY, high: f64::INFINITY };
 
     /// Returns `value` with no interval at all.
-    #[must_use]
     pub fn alone(value: f64) -> Estimate {
         Estimate { value, ..Estimate::NONE }
     }
 
     /// Returns `value` with the interval value·e^±`half`.
-    #[must_use]
     pub fn within(value: f64, half: f64) -> Estimate {
         if half.is_finite() {
             Estimate { value, low: value * (-half).exponential(), high: value * half.exponential() }
@@ -100,27 +98,23 @@ impl Estimate {
     }
 
     /// Returns true if both ends are finite.
-    #[must_use]
     pub fn bounded(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
     /// Returns the halves of the interval below and above the value, as shares of it; infinite without an interval.
-    #[must_use]
     pub fn halves(&self) -> [f64; 2] {
         let share = |half: f64| if self.bounded() && self.value > 0.0 { half / self.value } else { f64::INFINITY };
         [share(self.value - self.low), share(self.high - self.value)]
     }
 
     /// Returns the larger of the halves.
-    #[must_use]
     pub fn spread(&self) -> f64 {
         let [below, above] = self.halves();
         below.max(above)
     }
 
     /// Returns it in a unit of which one of today's has `factor`.
-    #[must_use]
     pub fn scaled(&self, factor: f64) -> Estimate {
         let Estimate { value, low, high } = *self;
         Estimate { value: value * factor, low: low * factor, high: high * factor }
@@ -128,7 +122,6 @@ impl Estimate {
 
     /// Returns this ÷ `other`, for independent estimates of positive numbers: the half-widths of the
     /// logarithms add in quadrature, each end with its own.
-    #[must_use]
     pub fn over(&self, other: &Estimate) -> Estimate {
         let value = self.value / other.value;
         if !(self.bounded() && other.bounded() && self.low > 0.0 && other.low > 0.0) {

@@ -5,7 +5,6 @@ use super::{mean, student_p};
 /// Returns by how much the line of least squares changes from the first point to the last, and the
 /// two-sided p value that it does not (Student's t of the slope, Draper & Smith, Applied Regression
 /// Analysis, §1.4); `None` if there are fewer than four points, or if they have no noise.
-#[must_use]
 pub fn linear_change(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let [first, .., last] = points else { return None };
     if points.len() < 4 {

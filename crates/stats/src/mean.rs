@@ -30,7 +30,6 @@ pub struct Mean {
 
 impl Mean {
     /// Returns the mean of `values`; NaN of none.
-    #[must_use]
     pub fn of(values: &[f64]) -> Mean {
         let n = values.len() as f64;
         let value = mean(values);
@@ -40,7 +39,6 @@ impl Mean {
     }
 
     /// Returns this − `base`, for independent means; the degrees of freedom of its error are Satterthwaite's (1946).
-    #[must_use]
     pub fn less(&self, base: &Mean) -> Mean {
         let (first, second) = (base.error.powi(2), self.error.powi(2));
         let degrees = (first + second).powi(2) / (first.powi(2) / base.degrees + second.powi(2) / self.degrees);
@@ -49,13 +47,11 @@ impl Mean {
 
     /// Returns half the width of Student's interval that leaves out the truth with probability `level`; NaN where no error
     /// is known.
-    #[must_use]
     pub fn half_width(&self, level: f64) -> f64 {
         student_quantile(level, self.degrees) * self.error
     }
 
     /// Returns the ends of that interval; infinite where no error is known, or it is 0.
-    #[must_use]
     pub fn ends(&self, level: f64) -> [f64; 2] {
         let half = self.half_width(level);
         if half > 0.0 { [self.value - half, self.value + half] } else { NO_ENDS }
@@ -63,7 +59,6 @@ impl Mean {
 
     /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An error of
     /// 0 carries no interval: values that do not differ at all were rounded, or are too few to show how they differ.
-    #[must_use]
     pub fn shift(&self, method: Method) -> Shift {
         let Mean { value, error, degrees } = *self;
         let half = self.half_width(0.05);
@@ -78,14 +73,12 @@ impl Mean {
 
 /// Returns half the width of Student's 95 % interval of the mean of `count` values, in standard deviations of theirs; infinite
 /// of fewer than two.
-#[must_use]
 pub fn unit_half_width(count: usize) -> f64 {
     let count = count as f64;
     quantile_975(count - 1.0) / count.sqrt()
 }
 
 /// Returns the mean of `values` with Student's 95 % interval.
-#[must_use]
 pub fn mean_interval(values: &[f64]) -> Estimate {
     let mean = Mean::of(values);
     let half = mean.half_width(0.05);
@@ -97,7 +90,6 @@ pub fn mean_interval(values: &[f64]) -> Estimate {
 
 /// Returns `value` with a 95 % interval from the spread of the logarithms of `values`:
 /// value·exp(±t·s/√n). It assumes that noise is about log-normal.
-#[must_use]
 pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
     if values.iter().any(|value| *value <= 0.0) {
         return Estimate::alone(value);
@@ -108,13 +100,11 @@ pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
 
 /// Returns how far the mean of `other` lies above that of `base`, with Welch's interval; none with fewer than two values
 /// on a side.
-#[must_use]
 pub fn welch_shift(base: &[f64], other: &[f64]) -> Shift {
     Mean::of(other).less(&Mean::of(base)).shift(Method::Welch)
 }
 
 /// Returns how far the mean of paired differences lies from 0, with Student's interval; none of fewer than two.
-#[must_use]
 pub fn student_shift(differences: &[f64]) -> Shift {
     Mean::of(differences).shift(Method::Student)
 }

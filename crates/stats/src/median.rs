@@ -4,7 +4,6 @@ use super::Estimate;
 use crate::Exact;
 
 /// Returns the median; NaN of nothing.
-#[must_use]
 pub fn median(values: &[f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -21,7 +20,6 @@ pub fn median(values: &[f64]) -> f64 {
 
 /// Returns the value below which `share` of the values lie, between the two nearest in proportion (R's type 7; Hyndman and Fan
 /// 1996, "Sample quantiles in statistical packages"); NaN of nothing.
-#[must_use]
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
     let place = share * last as f64;
@@ -35,7 +33,6 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 /// from the top. k is the largest with P(Binomial(n, ½) < k) ≤ 2.5 % (Conover, Practical Nonparametric Statistics, 3rd
 /// ed., §3.2); how far between is by Hettmansperger and Sheather (1986), which makes 95 % of "at least 95 %" nearly
 /// whatever the distribution. Fewer than 6 values carry no such interval.
-#[must_use]
 pub fn median_interval(values: &[f64]) -> Estimate {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -13,7 +13,6 @@ const FEW: [f64; 8] = [0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872];
 /// (Rousseeuw & Croux 1993, "Alternatives to the median absolute deviation"), with the factors of small n. It holds when nearly
 /// half of the values are strange, needs no centre, and is 82 % as efficient as the standard deviation where all are normal. NaN of
 /// fewer than two values. O(n log n): the differences are counted, not written down.
-#[must_use]
 pub fn qn(values: &[f64]) -> f64 {
     let count = values.len();
     if count < 2 {
@@ -61,7 +60,6 @@ pub struct Standard {
 
 impl Standard {
     /// Returns the median of the values and their Qₙ; `None` if they do not differ, or one is not a number.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Standard> {
         let (centre, scale) = (median(values), qn(values));
         let is_usable = values.len() >= 2 && scale > 0.0 && values.iter().all(|value| value.is_finite());
@@ -69,13 +67,11 @@ impl Standard {
     }
 
     /// Returns how far a value is from the middle, in its own unit; an outlier's is three times the scatter.
-    #[must_use]
     pub fn distance(&self, value: f64) -> f64 {
         (value - self.centre).clamp(-FAR * self.scale, FAR * self.scale)
     }
 
     /// Returns the same in units of the scatter.
-    #[must_use]
     pub fn deviation(&self, value: f64) -> f64 {
         ((value - self.centre) / self.scale).clamp(-FAR, FAR)
     }

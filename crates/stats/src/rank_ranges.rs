@@ -6,7 +6,6 @@ use super::Estimate;
 /// lie wholly on its better side are before it, those wholly on the other are after it. Only a value whose interval
 /// overlaps no other's has (1, 1) as the best or (n, n) as the worst. Without an interval any place is possible.
 /// The largest is first, or the smallest if `lower_is_better`. O(n log n).
-#[must_use]
 pub fn rank_ranges(values: &[Estimate], lower_is_better: bool) -> Vec<(usize, usize)> {
     let sorted = |end: fn(&Estimate) -> f64| {
         let mut ends: Vec<f64> = values.iter().map(end).collect();

@@ -10,7 +10,6 @@ const EXACT: usize = 2500;
 /// rank-sum test of Wilcoxon, Mann and Whitney, and the p value of that test (Hollander & Wolfe, Nonparametric
 /// Statistical Methods, 2nd ed., §4.1–4.3; Lehmann, Nonparametrics, §2.5). Exact while n·m ≤ 2500, by the normal
 /// approximation with continuity correction beyond. Samples too small for such an interval, as 3 and 3, get Welch's.
-#[must_use]
 pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
     ranked(base, other, |null, ends, tally| null.shift(ends, tally, Method::RankSum))
         .unwrap_or_else(|| welch_shift(base, other))
@@ -18,7 +17,6 @@ pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
 
 /// Returns the ends of the interval of [`two_sample_shift`] that leaves out the truth with probability
 /// `level`; infinite where so few values cannot have one.
-#[must_use]
 pub fn two_sample_ends(base: &[f64], other: &[f64], level: f64) -> [f64; 2] {
     ranked(base, other, |null, ends, tally| null.ends(level, ends, tally))
         .unwrap_or_else(|| Mean::of(other).less(&Mean::of(base)).ends(level))

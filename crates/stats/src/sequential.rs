@@ -11,19 +11,16 @@ const CONSTANT: f64 = 2.087;
 
 /// Returns the two-sided level of a look at the `share` of what is measured at most, from 0 to 1: O'Brien and Fleming's
 /// bounds. All intervals of a run at these levels hold together with a probability of 95 %, whatever is decided by them.
-#[must_use]
 pub fn look_level(share: f64) -> f64 {
     normal_p(CONSTANT / share.clamp(f64::MIN_POSITIVE, 1.0).sqrt())
 }
 
 /// Returns how much wider an interval is at the last look than one that is looked at once.
-#[must_use]
 pub fn sequential_widening() -> f64 {
     CONSTANT / NORMAL_975
 }
 
 /// Returns true if a look is due that was not due before: between the shares `before` and `now` of what is measured at most.
-#[must_use]
 pub fn is_look_due(before: f64, now: f64) -> bool {
     let looks = |share: f64| (LOOKS * share.clamp(0.0, 1.0)).floor();
     looks(now) > looks(before)
@@ -34,7 +31,6 @@ pub fn is_look_due(before: f64, now: f64) -> bool {
 /// Statistical Science 7, 1992). At least 1, and no more than leaves as many independent values as an interval needs: of a
 /// level that wanders as slowly as the series is long the autocorrelations cannot be known. Values far out count as three
 /// typical deviations, so that stalls hide nothing.
-#[must_use]
 pub fn dependence(series: &[f64]) -> f64 {
     let count = series.len();
     if count < FEWEST {

@@ -33,7 +33,6 @@ pub struct Step {
 /// steps where there are none: the statistic is divided by the variance of a mean of such values
 /// relative to independent ones, (1 + ρ) ÷ (1 − ρ), with the lag-1 autocorrelation ρ about the
 /// levels.
-#[must_use]
 pub fn steps(values: &[f64]) -> Vec<Step> {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut borders = Vec::new();

@@ -13,7 +13,6 @@ const MOST: u32 = 300;
 
 /// Returns P(|Z| ≥ `z`) of a standard normal Z; 1 of NaN. Relative error below 1.2e-7 (Press et al., Numerical Recipes,
 /// 3rd ed., §6.2.2).
-#[must_use]
 pub fn normal_p(z: f64) -> f64 {
     const SERIES: [f64; 10] = [
         -1.265_512_23, 1.000_023_68, 0.374_091_96, 0.096_784_18, -0.186_288_06, 0.278_868_07, -1.135_203_98,
@@ -32,20 +31,17 @@ pub fn normal_p(z: f64) -> f64 {
 }
 
 /// Returns z with P(|Z| ≥ z) = `p` of a standard normal Z, by bisection; infinite of 0.
-#[must_use]
 pub fn normal_quantile(p: f64) -> f64 {
     quantile(p, normal_p)
 }
 
 /// Returns t with P(|T| ≥ t) = `p` of Student's T with `degrees` of freedom, by bisection; infinite of 0.
-#[must_use]
 pub fn student_quantile(p: f64, degrees: f64) -> f64 {
     quantile(p, |t| student_p(t, degrees))
 }
 
 /// Returns the 97.5 % quantile of Student's t: half the width of a 95 % interval in standard errors of `degrees` degrees of
 /// freedom. Infinite where there are none, or NaN.
-#[must_use]
 pub fn quantile_975(degrees: f64) -> f64 {
     if degrees >= NORMAL_FROM { NORMAL_975 } else { student_quantile(0.05, degrees) }
 }
@@ -71,7 +67,6 @@ fn quantile(p: f64, tail: impl Fn(f64) -> f64) -> f64 {
 
 /// Returns P(|T| ≥ `t`) of Student's T with `degrees` of freedom; 1 of NaN (Abramowitz & Stegun, 26.7.1: the incomplete
 /// beta function of ν/(ν + t²)).
-#[must_use]
 pub fn student_p(t: f64, degrees: f64) -> f64 {
     if t.is_nan() || degrees.is_nan() || degrees <= 0.0 {
         return 1.0;

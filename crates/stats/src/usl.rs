@@ -30,7 +30,6 @@ pub struct Usl {
 
 impl Usl {
     /// Returns the throughput of this many copies.
-    #[must_use]
     pub fn at(&self, copies: f64) -> f64 {
         let others = copies - 1.0;
         self.lambda * copies / (1.0 + self.sigma * others + self.kappa * copies * others)
@@ -38,7 +37,6 @@ impl Usl {
 
     /// Returns √((1−σ)/κ), the number of copies with the highest throughput: below 1 where the second copy lowers it
     /// already, and none where more copies always bring more.
-    #[must_use]
     pub fn peak(&self) -> Option<f64> {
         (self.kappa > 0.0).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt())
     }
@@ -83,7 +81,6 @@ pub struct UslFit {
 /// over the first level are found again (Hodges & Lehmann 1963) and the law is fitted to those. The percentiles of these laws
 /// are drawn apart by √(n/(n−1)) and by Student's quantile over the normal one, since bootstraps of few blocks are too narrow
 /// (docs/methodology.md). A level that shares fewer than two blocks with the first leaves no interval.
-#[must_use]
 pub fn fit_usl(levels: &[Throughput<'_>]) -> Option<UslFit> {
     let parameters = levels.len().min(3);
     let points: Vec<(f64, f64)> = levels.iter().map(|level| (level.copies, level.total)).collect();

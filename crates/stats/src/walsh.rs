@@ -13,7 +13,6 @@ const FEWEST: usize = 6;
 /// interval that inverts Wilcoxon's signed-rank test and the p value of that test (Hollander & Wolfe, Nonparametric
 /// Statistical Methods, 2nd ed., §3.1–3.3; Hodges & Lehmann 1963). Exact up to 50 differences, by the normal
 /// approximation with continuity correction beyond. Fewer than six carry no such interval: Student's is taken then.
-#[must_use]
 pub fn paired_shift(differences: &[f64]) -> Shift {
     ranked(differences, |null, ends, tally| null.shift(ends, tally, Method::SignedRank))
         .unwrap_or_else(|| student_shift(differences))
@@ -21,7 +20,6 @@ pub fn paired_shift(differences: &[f64]) -> Shift {
 
 /// Returns the ends of the interval of [`paired_shift`] that leaves out the truth with probability
 /// `level`. Infinite where so few differences cannot have one.
-#[must_use]
 pub fn paired_ends(differences: &[f64], level: f64) -> [f64; 2] {
     ranked(differences, |null, ends, tally| null.ends(level, ends, tally))
         .unwrap_or_else(|| Mean::of(differences).ends(level))
@@ -40,7 +38,6 @@ fn ranked<T>(differences: &[f64], answer: impl FnOnce(&Null, (f64, f64), Tally<'
 
 /// Returns the estimate of [`paired_shift`] alone, for resampling: the median of all averages of two differences, or of
 /// one with itself, and the mean of fewer than six. NaN of none.
-#[must_use]
 pub fn pseudo_median(differences: &[f64]) -> f64 {
     let count = differences.len();
     if count < FEWEST {

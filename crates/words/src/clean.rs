@@ -12,7 +12,6 @@ const MARKS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
 /// Returns a text as a terminal can show it, whatever it holds: what would disturb it is written
 /// as an escape, `\u{1b}`.
-#[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -23,7 +22,6 @@ pub fn visible(text: &str) -> String {
 
 /// Returns lines as a log can show them, whatever they hold: visible, and with a backslash in what a CI would take for
 /// a command to it, such as `::error::` at the beginning of a line, indented or not.
-#[must_use]
 pub fn log_lines(text: &str) -> String {
     text.split('\n').map(log_line).collect::<Vec<String>>().join("\n")
 }
@@ -41,7 +39,6 @@ fn log_line(line: &str) -> String {
 }
 
 /// Returns JSON in which the same is escaped within texts: it holds what it held.
-#[must_use]
 pub fn json_text(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
@@ -57,7 +54,6 @@ pub fn json_text(json: &str) -> String {
 
 /// Returns a text as a field of CSV, whatever it holds: one line as [`log_lines`] has them, with an apostrophe before
 /// what a spreadsheet would take for a formula.
-#[must_use]
 pub fn csv_field(text: &str) -> String {
     const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     let shown = log_line(text);
@@ -65,7 +61,6 @@ pub fn csv_field(text: &str) -> String {
 }
 
 /// Returns a text as a page can show it: line ends become blanks, and what else would disturb it is left out.
-#[must_use]
 pub fn clean(text: &str) -> String {
     let blank = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}');
     text.chars().map(|c| if blank(c) { ' ' } else { c }).filter(|c| !disturbs(*c)).collect()
@@ -73,7 +68,6 @@ pub fn clean(text: &str) -> String {
 
 /// Returns a text in which the symbols that reports use are in ASCII, for terminals without UTF-8: `+-` for `±`. Other
 /// letters stay.
-#[must_use]
 pub fn ascii(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
@@ -108,7 +102,6 @@ pub fn ascii(text: &str) -> String {
 }
 
 /// Returns a name in at most `most` characters, whatever it holds: the beginning and the end of a long one.
-#[must_use]
 pub fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = visible(name).chars().collect();
     let half = most / 2;
@@ -122,7 +115,6 @@ pub fn shortened(name: &str, most: usize) -> String {
 }
 
 /// Returns words as a shell would take them.
-#[must_use]
 pub fn shell(words: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=+./:,@%~".contains(c);
     let quoted = |word: &String| {
@@ -136,14 +128,12 @@ pub fn shell(words: &[String]) -> String {
 }
 
 /// Returns the beginning of a text: `most` letters, and an ellipsis if there are more.
-#[must_use]
 pub fn beginning(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();
     if start.len() < text.len() { start + "…" } else { start }
 }
 
 /// The first sentence of a paragraph, without its full stop.
-#[must_use]
 pub fn first_sentence(paragraph: &str) -> &str {
     paragraph.split_once(". ").map_or(paragraph, |(first, _)| first).trim_end_matches('.')
 }

@@ -6,7 +6,6 @@ use std::hash::Hash;
 use indexmap::{IndexMap, IndexSet};
 
 /// Returns a count with its noun: `1 CPU`, `3 CPUs`; `copy` becomes `copies`, `day` `days`, `pass` `passes`.
-#[must_use]
 pub fn count(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
     match noun.strip_suffix('y') {
@@ -18,13 +17,11 @@ pub fn count(number: impl Display, noun: &str) -> String {
 }
 
 /// Returns `1 copy`, `2 copies`.
-#[must_use]
 pub fn copies(number: u32) -> String {
     count(number, "copy")
 }
 
 /// Returns names as prose lists them: `a`, `a and b`, `a, b and c`; of more than `most`, `a, b and 7 more`.
-#[must_use]
 pub fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     let more = names.len().saturating_sub(shown.len());
@@ -106,7 +103,6 @@ fn outside_brackets(text: &str) -> Vec<&str> {
 
 /// Returns the items of several lists in one order: each behind the one before it in its list, so that one that the first list
 /// lacks is in its place all the same.
-#[must_use]
 pub fn merged<T: PartialEq + Copy>(lists: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for list in lists {

@@ -10,7 +10,6 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 }
 
 /// Returns whether a text has a name in any case, such as `stress-ng`, with no letter or digit beside it.
-#[must_use]
 pub fn mentions(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     let ends = |before: &str| !before.ends_with(char::is_alphanumeric);

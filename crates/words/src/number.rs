@@ -3,7 +3,6 @@
 use crate::NOTHING;
 
 /// Returns a score: UnixBench's one decimal, and four significant figures below 100.
-#[must_use]
 pub fn score(value: f64) -> String {
     if value.is_finite() { stepped(value, &[100.0, 10.0, 1.0], 1) } else { NOTHING.to_owned() }
 }
@@ -15,7 +14,6 @@ fn stepped(value: f64, borders: &[f64], least: usize) -> String {
 }
 
 /// Returns three significant figures and at most three decimals: `0`, `0.098`, `3.12`, `245`.
-#[must_use]
 pub fn figure(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
@@ -25,7 +23,6 @@ pub fn figure(value: f64) -> String {
 }
 
 /// Returns three significant figures, however small the number is.
-#[must_use]
 pub fn fine(value: f64) -> String {
     if value > 0.0 && value < 0.0995 {
         // At most 12 decimals.
@@ -37,7 +34,6 @@ pub fn fine(value: f64) -> String {
 }
 
 /// Returns four significant figures in at most seven characters, with a letter for thousands: `123.5K`.
-#[must_use]
 pub fn short(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
@@ -55,7 +51,6 @@ fn four(value: f64) -> String {
 }
 
 /// Returns a number in at most eight columns: `51234568`, `3.28e9`, `0.012`.
-#[must_use]
 pub fn compact(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
@@ -68,7 +63,6 @@ pub fn compact(value: f64) -> String {
 }
 
 /// Returns a coefficient such as sigma or kappa with three significant figures, however small: `0.00952`.
-#[must_use]
 pub fn coefficient(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
@@ -79,7 +73,6 @@ pub fn coefficient(value: f64) -> String {
 }
 
 /// Returns six decimals, as the tables of the 1994 thesis have; `-` as everywhere for no number.
-#[must_use]
 pub fn millionths(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
@@ -89,13 +82,11 @@ pub fn millionths(value: f64) -> String {
 }
 
 /// Returns a whole number.
-#[must_use]
 pub fn whole(value: f64) -> String {
     if value.is_finite() { format!("{value:.0}") } else { NOTHING.to_owned() }
 }
 
 /// Returns an energy in J with three figures in the unit that suits it: `23.2 nJ`.
-#[must_use]
 pub fn joules(joules: f64) -> String {
     let units = [("pJ", 1e-12), ("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)];
     if !joules.is_finite() {
@@ -106,7 +97,6 @@ pub fn joules(joules: f64) -> String {
 }
 
 /// Returns a p or q value in a few characters: `0.040`, `1e-4`.
-#[must_use]
 pub fn probability(value: f64) -> String {
     match value {
         value if value >= 0.0995 => format!("{value:.2}"),
@@ -117,13 +107,11 @@ pub fn probability(value: f64) -> String {
 }
 
 /// Returns a number with one decimal, as UnixBench's index block has.
-#[must_use]
 pub fn tenth(value: f64) -> String {
     if value.is_finite() { format!("{value:.1}") } else { NOTHING.to_owned() }
 }
 
 /// Returns a difference with its sign and a tenth, in at most six characters: `-10.2`, `+1234`. Zero has no sign.
-#[must_use]
 pub fn signed(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
@@ -134,7 +122,6 @@ pub fn signed(value: f64) -> String {
 }
 
 /// Returns a difference with its sign, with hundredths below one: `-85.2`, `-0.03`. Zero has no sign.
-#[must_use]
 pub fn signed_fine(value: f64) -> String {
     if value.is_finite() && value.abs() < 0.995 { unsigned_zero(format!("{value:+.2}")) } else { signed(value) }
 }
@@ -146,7 +133,6 @@ fn unsigned_zero(text: String) -> String {
 }
 
 /// Returns a size without its sign as an upper bound: two figures, at least 0.1, rounded away from zero; no number from 1000 on.
-#[must_use]
 pub fn at_least(value: f64) -> String {
     // A little less, since 0.1 × 10 may exceed 1 in binary.
     let up = |scale: f64| (value.abs() * scale - 1e-9).ceil() / scale;
@@ -158,20 +144,17 @@ pub fn at_least(value: f64) -> String {
 }
 
 /// Returns a share of 1 in per cent with a tenth: `62.5%`.
-#[must_use]
 pub fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.1}%", share * 100.0) } else { NOTHING.to_owned() }
 }
 
 /// Returns a percentage as prose has it: `62.5 %`.
-#[must_use]
 pub fn percentage(share: f64) -> String {
     if share.is_finite() { format!("{:.1} %", share * 100.0) } else { NOTHING.to_owned() }
 }
 
 /// Returns a share that is in per cent already, without its sign: whole where it is whole, and never 100 where anything
 /// is missing: `99.9`, `<0.1`.
-#[must_use]
 pub fn share(percent: f64) -> String {
     match percent {
         share if !share.is_finite() => NOTHING.to_owned(),
@@ -183,7 +166,6 @@ pub fn share(percent: f64) -> String {
 }
 
 /// Returns a quotient of times or rates: `6.77x`, `22.9x`.
-#[must_use]
 pub fn factor(value: f64) -> String {
     match value {
         factor if !factor.is_finite() => NOTHING.to_owned(),
@@ -193,7 +175,6 @@ pub fn factor(value: f64) -> String {
 }
 
 /// Returns a gain with two decimals, however large: `1.40x`.
-#[must_use]
 pub fn gain(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}x") } else { NOTHING.to_owned() }
 }
@@ -201,7 +182,6 @@ pub fn gain(value: f64) -> String {
 /// Returns a number's text without the digits that its interval leaves open: of the half-width of the interval two significant
 /// digits decide, of the number at least two stay (Guide to the Expression of Uncertainty in Measurement, §7.2.6). Text that
 /// does not begin with a plain number of the usual size, such as `12.3K`, stays as it is.
-#[must_use]
 pub fn known(text: String, half: f64) -> String {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
@@ -225,7 +205,6 @@ const LOPSIDED: f64 = 1.5;
 
 /// Returns the halves of an interval below and above the value, shares of it, in per cent: `±0.4%`, or `-3/+17%` where they
 /// differ. One that is larger than the value is a factor up and down, `×÷3.1`.
-#[must_use]
 pub fn plus_minus([down, up]: [f64; 2]) -> String {
     let (less, more) = (down.min(up), down.max(up));
     let decimals = usize::from(more * 100.0 < 9.95);

@@ -3,7 +3,6 @@
 use crate::NOTHING;
 
 /// Returns a size in binary units: `512 bytes`, `1.5 KiB`, `32 MiB`.
-#[must_use]
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;
@@ -17,7 +16,6 @@ pub fn bytes(count: u64) -> String {
 }
 
 /// Returns a rate in bytes per second: `1.5 GiB/s`.
-#[must_use]
 pub fn bytes_per_second(rate: f64) -> String {
     if rate.is_finite() { format!("{}/s", bytes(rate as u64)) } else { NOTHING.to_owned() }
 }

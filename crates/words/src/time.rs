@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::{NOTHING, count, figure};
 
 /// Returns a duration as people write it: `45 s`, `2 min 5 s`, `1 h 10 min`.
-#[must_use]
 pub fn clock(time: Duration) -> String {
     let seconds = time.as_secs_f64().round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -16,7 +15,6 @@ pub fn clock(time: Duration) -> String {
 }
 
 /// Returns a duration in seconds, with tenths below ten: `0.4 s`, `2 min 5 s`.
-#[must_use]
 pub fn duration(seconds: f64) -> String {
     match Duration::try_from_secs_f64(seconds) {
         Ok(_) if seconds < 9.95 => format!("{seconds:.1} s"),
@@ -26,7 +24,6 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// Returns how long something has been running, in its two largest units: `12 min`, `8 h 2 min`, `3 days 2 h`.
-#[must_use]
 pub fn uptime(seconds: f64) -> String {
     let minutes = seconds as u64 / 60;
     match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
@@ -38,7 +35,6 @@ pub fn uptime(seconds: f64) -> String {
 }
 
 /// Returns the length of a window in seconds, with hundredths below one: `60 s`, `0.4 s`, `0.25 s`.
-#[must_use]
 pub fn seconds(length: f64) -> String {
     match length {
         length if !length.is_finite() => NOTHING.to_owned(),
@@ -48,7 +44,6 @@ pub fn seconds(length: f64) -> String {
 }
 
 /// Returns a time in ns with three figures in the unit that suits it: `23.2 µs`.
-#[must_use]
 pub fn nanoseconds(ns: f64) -> String {
     match ns {
         ns if !ns.is_finite() => NOTHING.to_owned(),

@@ -8,7 +8,6 @@ use crate::visible;
 pub const WIDTH: usize = 80;
 
 /// Returns the columns of a text, where every character takes one.
-#[must_use]
 pub fn width(text: &str) -> usize {
     text.chars().count()
 }
@@ -24,7 +23,6 @@ pub struct Wrapped {
 
 impl Wrapped {
     /// Returns an empty text.
-    #[must_use]
     pub fn new(room: usize) -> Wrapped {
         Wrapped { text: String::new(), room }
     }
@@ -43,7 +41,6 @@ impl Wrapped {
 
 /// Returns `content` in lines of `room` columns, the first after `lead`, the others under it. A word that is longer than
 /// a line is broken; a lead that is longer than half a line is wrapped with the rest.
-#[must_use]
 pub fn wrap(lead: &str, content: &str, room: usize) -> Vec<String> {
     if width(lead) > room / 2 {
         return wrap("  ", &format!("{lead} {content}"), room);

@@ -27,7 +27,6 @@ pub struct Place {
 
 impl Place {
     /// Returns the place of a run.
-    #[must_use]
     pub fn new(run: &Run) -> Place {
         let Run { name, host, started, seed, .. } = run;
         let fleet = run.fleet.clone().unwrap_or_default();

@@ -45,13 +45,11 @@ enum Values {
 
 impl Table {
     /// Returns a table of this many rows and no columns yet.
-    #[must_use]
     pub(super) fn new(rows: usize) -> Table {
         Table { rows, columns: Vec::new() }
     }
 
     /// The columns' names and types, in order.
-    #[must_use]
     pub fn columns(&self) -> Vec<(&'static str, &'static str)> {
         self.columns.iter().map(|column| (column.name, column.values.name())).collect()
     }

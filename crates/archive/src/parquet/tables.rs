@@ -82,7 +82,6 @@ impl<'a> Row<'a> {
 
 /// Returns what a run came to, a row for each cell and each index: as few tables as questions need, so that the run and what
 /// is most asked of its system stand in every row. Columns of one value take no room.
-#[must_use]
 pub fn results(id: &str, summary: &Summary) -> Table {
     let rows = Row::all(summary);
     let rows = || rows.iter();
@@ -138,7 +137,6 @@ pub fn results(id: &str, summary: &Summary) -> Table {
 }
 
 /// Returns the trials behind a run's figures, a row for each.
-#[must_use]
 pub fn samples(id: &str, summary: &Summary) -> Table {
     let rows = || summary.figures.iter().flat_map(|figure| figure.samples.iter().map(move |sample| (figure, sample)));
     Table::new(rows().count())
@@ -155,7 +153,6 @@ pub fn samples(id: &str, summary: &Summary) -> Table {
 }
 
 /// Returns all that is known of the system a run was made on, a row for each fact.
-#[must_use]
 pub fn facts(id: &str, summary: &Summary) -> Table {
     let rows = || summary.facts.iter();
     Table::new(rows().len())

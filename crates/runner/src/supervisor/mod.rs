@@ -116,13 +116,11 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Returns the run's scratch directory.
-    #[must_use]
     pub fn scratch(&self) -> &Path {
         &self.scratch.path
     }
 
     /// Returns the signal that asked the run to stop, if one did.
-    #[must_use]
     pub fn signal(&self) -> Option<i32> {
         self.signals.stopped()
     }
