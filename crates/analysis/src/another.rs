@@ -1,11 +1,10 @@
 //! Where another run would come out: the interval of a run speaks of that run, and machines change from one to the next.
 
 use serde::Serialize;
-use stats::Exact;
 
 use super::trend::{began, watched};
 use super::{Figure, Index, Results, Summary};
-use stats::{Mean, student_p, student_quantile};
+use stats::{Exact, Mean, student_p, student_quantile};
 
 /// The fewest earlier runs that say anything of the next.
 pub const FEWEST: usize = 3;

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use super::{Figure, Index};
 use catalogue::{Arithmetic, Metric};
 use journal::Key;
-use stats::Exact;
-use stats::{ByBlock, Estimate, block_differences, in_block, mean, paired_shift, without_blocks};
+use stats::{ByBlock, Estimate, Exact, block_differences, in_block, mean, paired_shift, without_blocks};
 
 /// Fewer blocks in common carry no signed ranks; medians of each level's trials do better then.
 const FEWEST: usize = 6;

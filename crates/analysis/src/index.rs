@@ -4,8 +4,7 @@ use super::{Another, Energy, Figure, Quiet, reference, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Facts, Journal};
 use serde::{Deserialize, Serialize};
-use stats::Exact;
-use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
+use stats::{ByBlock, Estimate, Exact, Sampled, mean, mean_half_width};
 
 /// One index at one level of copies. A summary keeps it without its parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

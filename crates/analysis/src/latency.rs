@@ -1,12 +1,11 @@
 //! From frames to a latency: percentiles where the count carries them, deadlines, and what the load did meanwhile.
 
 use serde::Serialize;
-use stats::Exact;
 
 use super::holders::{HeldUp, holders};
 use super::{Figure, Remark, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
-use stats::{ByBlock, Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
+use stats::{ByBlock, Estimate, Exact, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
 
 /// The percentiles that reports show, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];

@@ -8,12 +8,11 @@
 //! these the median slice counts, raised by as much as the best slices of the other tests exceed those tests' medians.
 
 use serde::{Deserialize, Serialize};
-use stats::Exact;
 
 use super::{Figure, Sample, score};
 use catalogue::{Catalogue, Metric};
 use journal::{Cell, Key, Trial};
-use stats::{Estimate, Mean, Standard, mean, quantile};
+use stats::{Estimate, Exact, Mean, Standard, mean, quantile};
 
 /// Processors that others kept busy in a window from which on it counts as disturbed: writing back a test's own files takes
 /// up to a tenth of one.

@@ -1,12 +1,11 @@
 //! The reference collection: a run reduced to its figures, and where another run stands among such entries.
 
 use serde::Serialize;
-use stats::Exact;
 
 use super::{Figure, Results};
 use catalogue::Metric;
 use journal::{End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Quantity, Run, Score, Trial, View};
-use stats::{Estimate, rank_ranges};
+use stats::{Estimate, Exact, rank_ranges};
 use words::Grouped;
 
 /// The fact that has the half-width of an index's interval, in per cent of its logarithm; the index and its copies follow.

@@ -1,6 +1,5 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
-use stats::Exact;
 use std::borrow::Borrow;
 use std::ops::Range;
 
@@ -8,7 +7,7 @@ use super::quiet::neighbour;
 use super::{Executed, Figure, Remark, Sample, executed};
 use catalogue::Metric;
 use journal::{Cell, Copy, Journal, Run, Score, Slice, Trial};
-use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
+use stats::{Estimate, Exact, Mean, log_interval, mean, median, median_interval, qn};
 
 /// Shares of a window from which on a disturbance is told.
 const STEAL: f64 = 0.02;

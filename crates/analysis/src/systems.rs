@@ -1,11 +1,10 @@
 //! Several systems side by side: their figures, and best, worst and ranks where intervals separate them.
 
 use serde::Serialize;
-use stats::Exact;
 
 use super::{Comparisons, Figure, Index, Measure};
 use journal::{Cell, Key};
-use stats::{Estimate, rank_ranges};
+use stats::{Estimate, Exact, rank_ranges};
 
 /// What a figure is among those of all systems: only one whose interval overlaps no other's is either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

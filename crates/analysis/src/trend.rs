@@ -1,6 +1,5 @@
 //! One test over many runs: its figures in the order of time, and what changed between them.
 
-use stats::Exact;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -8,7 +7,7 @@ use serde::Serialize;
 use super::{Figure, Measure, Summary};
 use catalogue::Metric;
 use journal::{Facts, Key, Run};
-use stats::{Estimate, Mean, mean, steps, student_p, student_quantile, welch_shift};
+use stats::{Estimate, Exact, Mean, mean, steps, student_p, student_quantile, welch_shift};
 
 /// What is watched between runs, what a change of figures is most often due to: its name and its value, of what is known.
 pub(super) fn watched<'a>(run: &'a Run, facts: &'a Facts) -> Vec<(String, &'a str)> {

@@ -1,10 +1,9 @@
 //! What is compared, and which direction of it is better.
 
 use serde::Serialize;
-use stats::Exact;
 
 use catalogue::Metric;
-use stats::Estimate;
+use stats::{Estimate, Exact};
 
 /// The least latency in ms that has a logarithm: 1 ns.
 pub(crate) const LEAST: f64 = 1e-6;

@@ -3,8 +3,7 @@
 use super::Measure;
 use super::engine::{Data, Design, Draft};
 use journal::{Cell, Key};
-use stats::Exact;
-use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width, median, paired_shift, pseudo_median};
+use stats::{ByBlock, Estimate, Exact, Sampled, mean, mean_half_width, median, paired_shift, pseudo_median};
 
 /// The fewest rates that have a mean.
 const FEWEST: usize = 2;

@@ -5,8 +5,7 @@ use super::measure::LEAST;
 use super::{Compared, Measure};
 use crate::latency::hidden;
 use crate::{Figure, Latency, Remark, TrialFigures, Widening};
-use stats::Exact;
-use stats::{Mean, Method, quantile_975};
+use stats::{Exact, Mean, Method, quantile_975};
 
 /// A cell in one run.
 #[derive(Clone, Copy)]

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Measure, Missing};
-use crate::compare::LEAST;
 use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
-use crate::compare::judge;
+use crate::compare::{LEAST, judge};
 use crate::executed::amount;
 use crate::latency::MS;
 use crate::{Comparison, Remark, Widening, energy, is_printed, latency, score};

@@ -1,6 +1,5 @@
 //! How to read a run about cost, and what spoils it.
 
-use stats::Exact;
 use std::collections::BTreeMap;
 
 use super::arms::{Arms, Look, measures};
@@ -8,7 +7,7 @@ use super::{Comparison, Condition, Effect, Figure};
 use crate::compare::engine::{Design, Difference, Observed, Sides};
 use crate::compare::notes::{ENERGY, blind, listed, of_method};
 use journal::{Cell, Ended, Journal};
-use stats::{linear_change, mean, median};
+use stats::{Exact, linear_change, mean, median};
 use words::count;
 
 /// A drift over the run is reported from this many per cent.

@@ -1,6 +1,5 @@
 //! A fleet run against one before, paired by node: what changed on all, and where otherwise.
 
-use stats::Exact;
 use std::collections::{BTreeSet, HashMap};
 
 use super::judge::{self, Judged};
@@ -10,7 +9,7 @@ use super::{Against, Change, Delivered, FEWEST, FactChange, Outlier};
 use crate::compare::Measure;
 use crate::compare::engine::{self, Data, Difference};
 use journal::NodeId;
-use stats::mean;
+use stats::{Exact, mean};
 
 /// Where the nodes stand in the report.
 pub(super) struct Places<'a> {

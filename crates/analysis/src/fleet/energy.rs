@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::judge;
 use super::report::{Family, named};
 use super::table::Table;
-use super::{Delivered, Named, Taken};
+use super::{Delivered, Named, Taken, judge};
 use crate::compare::inverse;
 use journal::Fact;
 use stats::{Exact, false_discovery_rates, mean};

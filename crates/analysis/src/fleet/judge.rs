@@ -2,8 +2,7 @@
 
 use super::FEWEST;
 use super::table::Cell;
-use stats::Exact;
-use stats::{Estimate, NORMAL_975, false_discovery_rates, mean, median, qn, student_p, tail_degrees};
+use stats::{Estimate, Exact, NORMAL_975, false_discovery_rates, mean, median, qn, student_p, tail_degrees};
 
 /// What the tails of n values over their own Qₙ lack of n degrees of freedom, by simulation.
 const LOST: f64 = 3.0;

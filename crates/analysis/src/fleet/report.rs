@@ -1,7 +1,6 @@
 //! The parts put together.
 
 use anyhow::Result;
-use stats::Exact;
 
 use super::judge::{self, Judged, Verdicts};
 use super::table::{Cell, Table, turned};
@@ -9,7 +8,7 @@ use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, 
 use super::{against, energy, facts, groups, notes, spread};
 use crate::compare::RATE;
 use catalogue::Metric;
-use stats::{Estimate, NORMAL_975, mean, rank_ranges};
+use stats::{Estimate, Exact, NORMAL_975, mean, rank_ranges};
 
 /// A group as it is judged.
 pub(super) struct Family {

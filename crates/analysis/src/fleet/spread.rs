@@ -3,8 +3,7 @@
 use super::Spread;
 use super::judge::Judged;
 use super::table::Cell;
-use stats::Exact;
-use stats::{mean, median};
+use stats::{Exact, mean, median};
 
 /// The fewest nodes of a group that tell how nodes differ.
 const FEW: usize = 3;

@@ -1,6 +1,5 @@
 //! The figures as nodes × columns.
 
-use stats::Exact;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -8,7 +7,7 @@ use super::Delivered;
 use crate::Figure;
 use catalogue::Metric;
 use journal::Key;
-use stats::{Estimate, NORMAL_975, mean, quantile_975};
+use stats::{Estimate, Exact, NORMAL_975, mean, quantile_975};
 
 /// The fewest trials whose interval is one of order statistics; with fewer it is Student's.
 const ORDERED: usize = 6;

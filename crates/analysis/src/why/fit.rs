@@ -3,8 +3,7 @@
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
-use stats::Exact;
-use stats::{mean, median, normal_p};
+use stats::{Exact, mean, median, normal_p};
 
 /// Up to this number of systems every way to deal out the values is tried; with more systems, a random sample of [`WAYS`].
 const ALL_WAYS: usize = 8;

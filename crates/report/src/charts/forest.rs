@@ -1,8 +1,7 @@
 //! The forest plot: a difference per row with its interval, a control below it, and what all come to at the end.
 
 use analysis::Verdict;
-use stats::Estimate;
-use stats::Exact;
+use stats::{Estimate, Exact};
 
 use super::rows::{self, Form, Mark, Rows, Tick};
 use super::scale::Scale;

@@ -2,8 +2,7 @@
 
 use super::plot::{Axis, Form, Line, Mark, Plot, Series};
 use super::scale::Scale;
-use stats::Exact;
-use stats::Histogram;
+use stats::{Exact, Histogram};
 use words::figure;
 
 /// Places of a curve.

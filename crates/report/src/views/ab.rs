@@ -4,8 +4,7 @@ use analysis::{Comparison, Condition, Cost, Effect, Measure, Results, Verdict, i
 use stats::Estimate;
 use words::signed_fine;
 
-use super::comparisons;
-use super::{cost, counts, executions};
+use super::{comparisons, cost, counts, executions};
 use crate::document::Block;
 
 /// The note on rounds, pairs and intervals.
