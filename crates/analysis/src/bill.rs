@@ -67,20 +67,11 @@ impl Bill {
         let times: Vec<f64> = first.samples.iter().map(|sample| sample.at).collect();
         let wide = Wide::new(drift, rows.len() as f64, score.spread(), times)?;
         let own = mean(rows.iter().map(|row| row.within));
-        let [drifting, between, within] = wide.parts(own);
+        let [drift, between_trials, within_trials] = wide.parts(own);
         let step = seconds / wide.times.len() as f64;
         let blocks = wide.blocks(step).map(|blocks| Spread { blocks, seconds: f64::from(blocks) * step });
         let over = wide.over(step).filter(|over| blocks.is_none_or(|plain| 2 * over.blocks <= plain.blocks));
-        Some(Bill {
-            label,
-            copies,
-            spread: score.spread(),
-            drift: drifting,
-            between_trials: between,
-            within_trials: within,
-            blocks,
-            over,
-        })
+        Some(Bill { label, copies, spread: score.spread(), drift, between_trials, within_trials, blocks, over })
     }
 }
 

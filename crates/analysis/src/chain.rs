@@ -8,7 +8,7 @@
 use stats::{Estimate, Exact, NORMAL_975, false_discovery_rates, normal_quantile};
 use words::Grouped;
 
-use super::trend::{Common, Point, Series, Step, Trend, began};
+use super::trend::{Point, Series, Step, Trend, began};
 use super::{Comparison, Measure, RATE, Results};
 use catalogue::Metric;
 use journal::Run;
@@ -103,12 +103,11 @@ fn series(links: &[Link<'_>]) -> Series {
     Series {
         label: cell.label.clone(),
         key: cell.key.clone(),
-        common: Common::default(),
         unit: "%".to_owned(),
         lower_is_better: cell.metric != Metric::Rate,
         points,
         steps: called.iter().map(step).collect(),
-        latest: None,
         total: Some(percent(log, NORMAL_975 * variance.sqrt())),
+        ..Series::default()
     }
 }

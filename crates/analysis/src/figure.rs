@@ -9,7 +9,7 @@ use stats::{ByBlock, Estimate, Mean};
 
 /// The result of one cell: a number with its unit, its interval, and what a reader must know of it. A summary keeps it
 /// without what only the report of its own run shows.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Figure {
     /// The cell.
     pub cell: Cell,
@@ -76,24 +76,7 @@ pub struct Sample {
 impl Figure {
     /// Returns the figure of a cell with a score of `n` trials, whose windows took `seconds` on average.
     pub(crate) fn new(cell: &Cell, score: Estimate, n: usize, seconds: f64) -> Figure {
-        Figure {
-            cell: cell.clone(),
-            score,
-            n,
-            quiet: None,
-            energy: None,
-            samples: Vec::new(),
-            warnings: Vec::new(),
-            another: None,
-            seconds,
-            within: 0.0,
-            widening: Widening::default(),
-            slices: Vec::new(),
-            load: None,
-            details: None,
-            executed: None,
-            latency: None,
-        }
+        Figure { cell: cell.clone(), score, n, seconds, ..Figure::default() }
     }
 
     /// Returns the figure of a cell's trials; `None` if none has a result.

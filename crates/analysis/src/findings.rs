@@ -22,6 +22,12 @@ pub enum Findings {
     BurnIn(Box<BurnIn>),
 }
 
+impl Default for Findings {
+    fn default() -> Findings {
+        Findings::Scaling(Vec::new())
+    }
+}
+
 impl Results {
     /// Returns the indexes; none unless the run is about scores.
     #[must_use]

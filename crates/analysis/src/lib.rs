@@ -93,7 +93,7 @@ pub fn named(label: &str, load: &str, condition: &str) -> String {
 }
 
 /// What a run has found.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Results {
     /// What was asked for.
     pub run: Run,
@@ -187,16 +187,9 @@ impl Results {
             trials: journal.trials.len(),
             end: journal.end.as_ref().map(|end| end.reason),
             facts: journal.facts.clone(),
-            figures: Vec::new(),
             counts: Counts::of(journal),
-            findings: Findings::Scaling(Vec::new()),
-            skipped: Vec::new(),
-            errors: Vec::new(),
-            drift: None,
-            bill: None,
-            neighbours: None,
-            references: Vec::new(),
             warnings: remarks.map(|warning| Remark::Journal(warning.text.clone())).collect(),
+            ..Results::default()
         }
     }
 

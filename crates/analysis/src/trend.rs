@@ -33,7 +33,7 @@ pub struct Trend {
 }
 
 /// The figures of one cell.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Series {
     /// The test's name in reports.
     pub label: String,
@@ -107,7 +107,7 @@ pub struct Others {
 }
 
 /// The figure of one run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Point {
     /// The run.
     pub run: String,
@@ -199,9 +199,7 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
         unit: figure.cell.unit.clone(),
         lower_is_better: figure.cell.metric != Metric::Rate,
         points: vec![point(summary, figure.score, None)],
-        steps: Vec::new(),
-        latest: None,
-        total: None,
+        ..Series::default()
     };
     // The control of a comparison measures the same again.
     let figures = summary.figures.iter().filter(|figure| figure.cell.key.test == test && !figure.cell.control);
@@ -210,12 +208,8 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
         label: index.id.clone(),
         key: Key::plain(&index.id, index.copies),
         common: Common::of(summary),
-        unit: String::new(),
-        lower_is_better: false,
         points: vec![point(summary, index.score, None)],
-        steps: Vec::new(),
-        latest: None,
-        total: None,
+        ..Series::default()
     });
     figures.chain(indexes).collect()
 }

@@ -33,7 +33,7 @@ struct Manifest {
 }
 
 /// The state of a node's part of a fleet run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// A whole run is there.
@@ -43,6 +43,7 @@ pub enum State {
     /// No whole run is there yet, and the engine still has the node's job, or the journal is not collected yet.
     Late,
     /// Nothing is there of a node that should deliver.
+    #[default]
     Missing,
 }
 
@@ -60,7 +61,7 @@ impl State {
 }
 
 /// One task of one node.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Entry {
     /// Its node and task.
     #[serde(flatten)]
@@ -357,7 +358,7 @@ fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
         state: State::Partial,
         reason: Some(format!("{error:#}")),
         journal: path.file_name().map(|name| Path::new(NODES).join(name)),
-        ..missing(node.to_owned())
+        ..Entry::default()
     }
 }
 
@@ -365,11 +366,7 @@ fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
 fn missing(node: String) -> Entry {
     Entry {
         id: NodeId { node, task: String::new() },
-        state: State::Missing,
         reason: Some("no journal of it was found".to_owned()),
-        notes: Vec::new(),
-        attempt: None,
-        journal: None,
-        summary: None,
+        ..Entry::default()
     }
 }

@@ -17,7 +17,7 @@ pub(crate) const INDEX: &str = "index.system";
 pub(crate) const PER_UNIT: &str = "Price and power";
 
 /// A column to rank by.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Measure {
     /// Its name in addresses: `index.system`, `pipe`, `audio/burn`.
     pub(crate) id: String,
@@ -153,8 +153,7 @@ impl Measure {
 
     /// Returns a measure of which more is better, without a unit.
     fn new(id: String, label: String, group: &'static str) -> Measure {
-        let (unit, is_lower_better, is_change, values) = (String::new(), false, false, BTreeMap::new());
-        Measure { id, label, group, unit, is_lower_better, is_change, values }
+        Measure { id, label, group, ..Measure::default() }
     }
 }
 

@@ -18,7 +18,7 @@ use analysis::Results;
 use catalogue::Catalogue;
 
 /// The runs of a site as they are read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) columns: Columns,
     /// By the journals' paths, for the next time.
@@ -42,13 +42,7 @@ struct Read {
 impl Reading {
     pub(crate) fn new(columns: Columns, journals: BTreeMap<String, Known>, entries: Vec<Entry>) -> Reading {
         let entries = entries.into_iter().map(|entry| (entry.id.clone(), entry)).collect();
-        Reading {
-            columns,
-            journals: BTreeMap::new(),
-            entries: BTreeMap::new(),
-            built: Built::default(),
-            last: (journals, entries),
-        }
+        Reading { columns, last: (journals, entries), ..Reading::default() }
     }
 
     /// Reads the journals that were changed since the last build, or are new.

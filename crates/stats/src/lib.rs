@@ -61,6 +61,12 @@ pub struct Estimate {
     pub high: f64,
 }
 
+impl Default for Estimate {
+    fn default() -> Estimate {
+        Estimate::NONE
+    }
+}
+
 /// An estimate as JSON can hold it.
 #[derive(Deserialize)]
 struct Finite {

@@ -7,7 +7,7 @@ use stats::false_discovery_rates;
 use words::{NOTHING, at_least, count};
 
 /// A gate, and what fails it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Gate {
     /// Significant losses of at least the size asked for, and runs apart that differ by as much.
     pub suspects: Vec<Suspect>,
@@ -163,11 +163,10 @@ impl Comparisons {
             suspects: suspects.collect(),
             lost: self.missing.iter().filter(|gap| gap.outcome() == Outcome::Failed).cloned().collect(),
             unseen: Unseen::among(&self.comparisons, size),
-            is_strict: false,
-            counts: Vec::new(),
             is_blind: size.is_finite()
                 && !self.comparisons.is_empty()
                 && self.comparisons.iter().all(Comparison::is_blind),
+            ..Gate::default()
         }
     }
 

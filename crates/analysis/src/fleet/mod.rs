@@ -56,7 +56,7 @@ pub struct Asked {
 }
 
 /// A fleet run's report.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct FleetReport {
     /// The fleet run's name.
     pub run: String,

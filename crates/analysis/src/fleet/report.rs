@@ -43,12 +43,7 @@ impl FleetReport {
             groups: families.iter().map(|family| group(family, &families, &columns)).collect(),
             columns,
             nodes: nodes(delivered, &table, &families),
-            outliers: Vec::new(),
-            traits: Vec::new(),
-            differing: Vec::new(),
-            against: None,
-            notes: Vec::new(),
-            warnings: Vec::new(),
+            ..FleetReport::default()
         };
         let taken = energy::taken(delivered, &families, asked.threshold);
         report.nodes.iter_mut().zip(taken).for_each(|(node, taken)| node.taken = taken);
