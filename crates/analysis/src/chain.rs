@@ -41,12 +41,7 @@ impl<'a> Link<'a> {
 
 /// A logarithm and its half-width, in per cent.
 fn percent(log: f64, half: f64) -> Estimate {
-    let of = |log: f64| 100.0 * log.exponential_less_1();
-    if half.is_finite() {
-        Estimate { value: of(log), low: of(log - half), high: of(log + half) }
-    } else {
-        Estimate::alone(of(log))
-    }
+    Measure::Score.delta(&Estimate { value: log, low: log - half, high: log + half })
 }
 
 impl Trend {
@@ -93,9 +88,7 @@ fn series(links: &[Link<'_>]) -> Series {
     for link in links {
         log += link.change;
         variance += link.error.powi(2);
-        let of = |size: f64| WHOLE + size;
-        let total = percent(log, NORMAL_975 * variance.sqrt());
-        let score = Estimate { value: of(total.value), low: of(total.low), high: of(total.high) };
+        let score = percent(log, NORMAL_975 * variance.sqrt()).map(|size| WHOLE + size);
         let Run { name: run, host, started, .. } = link.run.clone();
         points.push(Point { run, host, started, score, changed: Vec::new(), change: Some(link.percent(RATE)) });
     }

@@ -3,9 +3,8 @@
 use journal::{Cell, Execution, Trial};
 use stats::{Estimate, mean, median_interval};
 
-use super::{Measure, score};
+use super::{Measure, latency::MS, score};
 
-const MS: f64 = 1e6;
 const KIB_OF_MIB: f64 = 1024.0;
 
 /// The fewest trials whose means have an interval; of fewer the executions have one.

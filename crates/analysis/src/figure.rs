@@ -73,6 +73,13 @@ pub struct Sample {
     pub neighbour: Option<Neighbour>,
 }
 
+impl Sample {
+    /// Returns what a trial that nobody is known to have disturbed comes to.
+    pub(crate) fn new(trial: &Trial, value: f64) -> Sample {
+        Sample { at: trial.at, block: trial.block, value, neighbour: None }
+    }
+}
+
 impl Figure {
     /// Returns the figure of a cell with a score of `n` trials, whose windows took `seconds` on average.
     pub(crate) fn new(cell: &Cell, score: Estimate, n: usize, seconds: f64) -> Figure {

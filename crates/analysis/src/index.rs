@@ -1,8 +1,10 @@
 //! Indexes: several scores over their baselines as one number.
 
+use std::collections::BTreeMap;
+
 use super::{Another, Energy, Figure, Quiet, reference, score};
 use catalogue::{self, Arithmetic, Catalogue};
-use journal::{Baseline, Facts, Journal};
+use journal::{Baseline, Cell, Facts, Journal};
 use serde::{Deserialize, Serialize};
 use stats::{ByBlock, Estimate, Exact, Sampled, mean, mean_half_width};
 
@@ -102,23 +104,13 @@ impl Index {
 /// Computes the indexes that the run shows, for every level of copies.
 pub(super) fn indexes(rows: &[Figure], journal: &Journal, catalogue: &Catalogue, own: Option<&Baseline>) -> Vec<Index> {
     let run = &journal.run;
-    let mut levels: Vec<(u32, &str, &str)> = rows
-        .iter()
-        .map(|row| (row.cell.key.copies, row.cell.key.load.as_str(), row.cell.key.condition.as_str()))
-        .collect();
-    levels.sort_unstable();
-    levels.dedup();
     // An index describes the machine as it was found; other loads and conditions have their tables.
-    levels.retain(|level| level.1 == "none" && level.2 == "none");
+    let mut levels: BTreeMap<u32, Vec<&Figure>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.cell.key.is_plain()) {
+        levels.entry(row.cell.key.copies).or_default().push(row);
+    }
     let mut found = Vec::new();
-    for (copies, load, condition) in levels {
-        let level: Vec<&Figure> = rows
-            .iter()
-            .filter(|row| {
-                (row.cell.key.copies, row.cell.key.load.as_str(), row.cell.key.condition.as_str())
-                    == (copies, load, condition)
-            })
-            .collect();
+    for (copies, level) in levels {
         for kind in &catalogue.indexes {
             let shown = if run.indexes.is_empty() { kind.always } else { run.indexes.contains(&kind.id) };
             if shown {
@@ -163,15 +155,14 @@ fn index(
     }
     let wanted = catalogue.tests.iter().filter(|test| test.baseline.contains_key(&kind.id)).count();
     let sum: f64 = parts.iter().map(|part| part.index.value).sum();
-    let score = match kind.arithmetic {
+    let (score, quiet, watts) = match kind.arithmetic {
         Arithmetic::Geometric => {
             let told = reference::half_width(&journal.facts, &kind.id, copies);
-            geometric(&parts, &members, told, journal.run.is_classic())
+            let score = geometric(&parts, &members, told, journal.run.is_classic());
+            (score, while_quiet(&members, &parts), power(&members))
         }
-        Arithmetic::Arithmetic => arithmetic(&parts, sum),
+        Arithmetic::Arithmetic => (arithmetic(&parts, sum), None, None),
     };
-    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| while_quiet(&members, &parts)).flatten();
-    let watts = (kind.arithmetic == Arithmetic::Geometric).then(|| power(&members)).flatten();
     let name = own
         .filter(|_| kind.id == "system")
         .map_or_else(|| kind.name.clone(), |own| format!("{} against {}", kind.name, own.name));
@@ -192,14 +183,9 @@ fn index(
 }
 
 fn part(row: &Figure, score: Estimate, baseline: f64, factor: f64) -> Part {
-    let times = |value: f64| value * factor / baseline;
-    Part {
-        test: row.cell.key.test.clone(),
-        label: row.cell.label.clone(),
-        score: score.value,
-        baseline,
-        index: Estimate { value: times(score.value), low: times(score.low), high: times(score.high) },
-    }
+    let Cell { key, label, .. } = &row.cell;
+    let index = score.map(|value| value * factor / baseline);
+    Part { test: key.test.clone(), label: label.clone(), score: score.value, baseline, index }
 }
 
 /// The index of scores, whose interval resamples blocks, unless an entry of the reference collection has `told` its half-width.

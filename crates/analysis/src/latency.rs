@@ -154,12 +154,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Figure> {
     }
     let planned: u64 = all().map(|frames| frames.schedule.planned).sum();
     let share_of = |count: u64| 100.0 * count as f64 / planned.max(1) as f64;
-    let samples = measured.iter().map(|trial| Sample {
-        at: trial.at,
-        block: trial.block,
-        value: quantile(trial, share),
-        neighbour: None,
-    });
+    let samples = measured.iter().map(|trial| Sample::new(trial, quantile(trial, share)));
     let window = mean(measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)));
     let broke = all().filter_map(|frames| frames.broke);
     warnings.extend(broke.map(|delay| Remark::FrameBroke { late_ms: delay as f64 / MS }));

@@ -160,10 +160,7 @@ impl Results {
         let burnin = BurnIn::new(journal);
         let mut results = Results::empty(journal, seconds(journal, burnin.is_some()));
         let journal = &*printed::by_figure(journal);
-        let mut by_cell: Vec<Vec<&Trial>> = vec![Vec::new(); journal.cells.len()];
-        for trial in &journal.trials {
-            by_cell[trial.cell].push(trial);
-        }
+        let by_cell = by_cell(journal);
         let Some(burnin) = burnin else {
             let (controls, drift) = results.add_cells(journal, &by_cell, catalogue);
             results.warnings.extend(how_it_went(journal));
@@ -323,6 +320,13 @@ impl Results {
             scores: rows.map(|row| (row.cell.key.test.clone(), row.score.value)).collect(),
         }
     }
+}
+
+/// The trials of each cell.
+fn by_cell(journal: &Journal) -> Vec<Vec<&Trial>> {
+    let mut by_cell = vec![Vec::new(); journal.cells.len()];
+    journal.trials.iter().for_each(|trial| by_cell[trial.cell].push(trial));
+    by_cell
 }
 
 /// When the run ended, in seconds since it began: of one that was cut short, when its last trial or sample began.

@@ -3,6 +3,7 @@
 use super::{Figure, Latency, Results};
 use journal::{Cell, Key};
 use stats::Estimate;
+use words::Grouped;
 
 /// The shortfall from which on a server is saturated. A queue that happens to be longer when the window ends causes less.
 const SHORTFALL: f64 = 0.02;
@@ -56,20 +57,14 @@ impl Curve<'_> {
 
 /// Returns the servers that were measured at several rates.
 #[must_use]
-pub fn curves(results: &Results) -> Vec<Curve<'_>> {
-    let mut curves: Vec<Curve<'_>> = Vec::new();
-    for point in results.figures.iter().filter_map(at) {
-        let cell = &point.figure.cell;
-        match curves.iter_mut().find(|curve| same_server(&curve.first.key, &cell.key)) {
-            Some(curve) => curve.points.push(point),
-            None => curves.push(Curve { first: cell, points: vec![point] }),
-        }
-    }
-    curves.retain(|curve| curve.points.len() > 1);
-    for curve in &mut curves {
-        curve.points.sort_by(|a, b| a.offered.total_cmp(&b.offered));
-    }
-    curves
+pub fn curves<'a>(results: &'a Results) -> Vec<Curve<'a>> {
+    let servers = results.figures.iter().filter_map(at).map(|point| (server(&point.figure.cell.key), point)).grouped();
+    let several = servers.into_iter().filter(|(_, points)| points.len() > 1);
+    let curve = |(_, mut points): (Key, Vec<Offered<'a>>)| {
+        points.sort_by(|a, b| a.offered.total_cmp(&b.offered));
+        Curve { first: &points[0].figure.cell, points }
+    };
+    several.map(curve).collect()
 }
 
 fn at(figure: &Figure) -> Option<Offered<'_>> {
@@ -78,11 +73,8 @@ fn at(figure: &Figure) -> Option<Offered<'_>> {
     Some(Offered { figure, latency, offered: requests.offered?, answered: requests.answered })
 }
 
-/// Returns true if two keys differ in nothing but the share of their test: `requests-open:share=25`.
-fn same_server(one: &Key, other: &Key) -> bool {
-    let server = |key: &Key| {
-        let words: Vec<&str> = key.test.split(':').filter(|word| !word.starts_with("share=")).collect();
-        Key { test: words.join(":"), ..key.clone() }
-    };
-    server(one) == server(other)
+/// Returns a key without the share of its test: `requests-open:share=25`.
+fn server(key: &Key) -> Key {
+    let words: Vec<&str> = key.test.split(':').filter(|word| !word.starts_with("share=")).collect();
+    Key { test: words.join(":"), ..key.clone() }
 }

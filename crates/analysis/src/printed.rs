@@ -25,11 +25,7 @@ pub(super) fn by_figure(journal: &Journal) -> Cow<'_, Journal> {
     if journal.trials.iter().all(|trial| printed(trial).next().is_none()) {
         return Cow::Borrowed(journal);
     }
-    let mut by_cell: Vec<Vec<&Trial>> = vec![Vec::new(); journal.cells.len()];
-    for trial in &journal.trials {
-        by_cell[trial.cell].push(trial);
-    }
-    let (cells, trials) = cells(journal.cells.iter().zip(by_cell));
+    let (cells, trials) = cells(journal.cells.iter().zip(super::by_cell(journal)));
     Cow::Owned(Journal { cells, trials: trials.concat(), ..journal.clone() })
 }
 

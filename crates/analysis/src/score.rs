@@ -88,16 +88,11 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
     } else if few {
         warnings.push(Remark::LogNormal { trials: n });
     }
-    let samples = measured
-        .iter()
-        .zip(&values)
-        .map(|(trial, value)| Sample {
-            at: trial.at,
-            block: trial.block,
-            value: *value,
-            neighbour: neighbour(cell, trial, run.cpus),
-        })
-        .collect();
+    let sample = |(trial, value): (&&Trial, &f64)| Sample {
+        neighbour: neighbour(cell, trial, run.cpus),
+        ..Sample::new(trial, *value)
+    };
+    let samples = measured.iter().zip(&values).map(sample).collect();
     let within = within(cell, &measured, &values);
     let slices = measured.iter().zip(&values).map(|(trial, value)| slices(cell, trial, *value)).collect();
     let executed = Executed::of(&measured).map(Box::new);
@@ -115,12 +110,7 @@ fn imported(cell: &Cell, trials: &[&Trial]) -> Figure {
         return Figure { warnings, ..Figure::new(cell, estimate, score.samples as usize, score.seconds) };
     }
     let values: Vec<f64> = scores.iter().map(|(_, score)| score.value).collect();
-    let sample = |(trial, score): &(&Trial, &Score)| Sample {
-        at: trial.at,
-        block: trial.block,
-        value: score.value,
-        neighbour: None,
-    };
+    let sample = |(trial, score): &(&Trial, &Score)| Sample::new(trial, score.value);
     let seconds = mean(scores.iter().map(|(_, score)| score.seconds));
     let row = Figure::new(cell, of_rates(&values), values.len(), seconds);
     let warnings = if values.len() < 6 { vec![Remark::LogNormal { trials: values.len() }] } else { Vec::new() };
@@ -351,7 +341,8 @@ fn about(share: f64) -> f64 {
     (share * 100.0 / step).round() * step
 }
 
-fn own_time(copy: &Copy) -> Option<f64> {
+/// Processor time in seconds that a program and its children used, if it is known.
+pub(super) fn own_time(copy: &Copy) -> Option<f64> {
     let usage = copy.usage.as_ref()?;
     Some(usage.user + usage.system + usage.child_user + usage.child_system)
 }

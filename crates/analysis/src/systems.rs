@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{Comparisons, Figure, Index, Measure};
 use journal::{Cell, Key};
 use stats::{Estimate, Exact, rank_ranges};
+use words::Grouped;
 
 /// What a figure is among those of all systems: only one whose interval overlaps no other's is either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -102,21 +103,18 @@ impl Comparisons {
     /// by their judged percentile; and after it an operation's energy, if all that know it have it from one kind of source.
     #[must_use]
     pub fn side_by_side(&self) -> Vec<Across> {
-        let mut known: Vec<&Cell> = Vec::new();
-        for row in self.runs.iter().flat_map(|run| &run.results.figures) {
-            if !known.iter().any(|cell| cell.key == row.cell.key) {
-                known.push(&row.cell);
-            }
-        }
+        let figures = self.runs.iter().flat_map(|run| &run.results.figures);
+        let known = figures.map(|row| (&row.cell.key, &row.cell)).grouped();
         let mut sources: Vec<&str> = self.runs.iter().filter_map(|run| run.results.facts.energy_source()).collect();
         sources.dedup();
-        let of_cell = |cell: &&Cell| {
+        let of_cell = |(_, cells): (&Key, Vec<&Cell>)| {
+            let cell = cells[0];
             let score = self.across(cell, Measure::Score, |row| Some(row.score));
             let energy = self.across(cell, Measure::Energy, |row| row.energy.as_ref()?.per_operation);
             let has_energy = sources.len() == 1 && energy.standings.iter().any(Option::is_some);
             [Some(score), has_energy.then_some(energy)].into_iter().flatten()
         };
-        known.iter().flat_map(of_cell).collect()
+        known.into_iter().flat_map(of_cell).collect()
     }
 
     /// Returns a cell in every run by one measure, which `of` takes from its figure.
@@ -140,26 +138,17 @@ impl Comparisons {
     /// Returns the indexes of the runs likewise: of each that of the same tests.
     #[must_use]
     pub fn indexes_side_by_side(&self) -> Vec<Across> {
-        let mut known: Vec<&Index> = Vec::new();
-        for index in self.runs.iter().flat_map(|run| run.results.indexes()) {
-            if !known.iter().any(|one| one.id == index.id && one.copies == index.copies) {
-                known.push(index);
-            }
-        }
-        let across = |index: &&Index| {
-            let same = |one: &&Index| is_same(one, index);
+        let indexes = self.runs.iter().flat_map(|run| run.results.indexes());
+        let known = indexes.map(|index| ((&index.id, index.copies), index)).grouped();
+        let across = |(_, indexes): ((&String, u32), Vec<&Index>)| {
+            let index = indexes[0];
+            let same = |one: &&Index| (&one.id, one.copies) == (&index.id, index.copies) && one.has_parts_of(index);
             let scores = self.runs.iter().map(|run| Some(run.results.indexes().iter().find(same)?.score));
             let key = Key::plain(&index.id, index.copies);
             Across::new(key, index.title(), String::new(), false, &scores.collect::<Vec<Option<Estimate>>>())
         };
-        known.iter().map(across).collect()
+        known.into_iter().map(across).collect()
     }
-}
-
-/// Returns true if two indexes are the same one at as many copies, of the same tests.
-fn is_same(one: &Index, other: &Index) -> bool {
-    let has_same_tests = one.parts.iter().map(|part| &part.test).eq(other.parts.iter().map(|part| &part.test));
-    one.id == other.id && one.copies == other.copies && has_same_tests
 }
 
 /// Sorts rows; those alike keep their order.

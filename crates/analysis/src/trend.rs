@@ -250,8 +250,7 @@ fn level_changes(series: &Series, runs: &[&Summary]) -> Vec<Step> {
 }
 
 fn percent(logs: &Estimate) -> Estimate {
-    let of = |log: f64| 100.0 * log.exponential_less_1();
-    Estimate { value: of(logs.value), low: of(logs.low), high: of(logs.high) }
+    logs.map(|log| 100.0 * log.exponential_less_1())
 }
 
 /// Returns how many other tests all of the runs have at the same place, and in each run the mean of the logarithms of their

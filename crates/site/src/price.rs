@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::entry::Entry;
 use crate::measure::{INDEX, Levels, Measure, PER_UNIT};
-use stats::Estimate;
 
 /// The file: a list of systems.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -82,6 +81,5 @@ impl Prices {
 
 /// Returns every level over a number.
 fn divided(levels: &Levels, by: f64) -> Levels {
-    let over = |one: Estimate| Estimate { value: one.value / by, low: one.low / by, high: one.high / by };
-    Levels { values: levels.values.map(|level| level.map(over)), ..*levels }
+    Levels { values: levels.values.map(|level| level.map(|one| one.map(|number| number / by))), ..*levels }
 }

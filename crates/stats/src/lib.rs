@@ -120,10 +120,14 @@ impl Estimate {
         below.max(above)
     }
 
+    /// Returns it with another number in place of each of its three, `of` rising with them.
+    pub fn map(&self, of: impl Fn(f64) -> f64) -> Estimate {
+        Estimate { value: of(self.value), low: of(self.low), high: of(self.high) }
+    }
+
     /// Returns it in a unit of which one of today's has `factor`.
     pub fn scaled(&self, factor: f64) -> Estimate {
-        let Estimate { value, low, high } = *self;
-        Estimate { value: value * factor, low: low * factor, high: high * factor }
+        self.map(|number| number * factor)
     }
 
     /// Returns this ÷ `other`, for independent estimates of positive numbers: the half-widths of the

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cause::{self, Cause};
 use super::trend::{Series, fall, level, noise, trend};
-use super::{counted, plural, sensors};
+use super::{counted, sensors};
 use journal::{self, Beat, Journal, Sample};
 use stats::{Estimate, mean};
 
@@ -171,7 +171,7 @@ impl Cooling {
         if self.wrong > 0 {
             text = format!(
                 "{}: this machine computes wrong results under load. {text}",
-                plural(self.wrong, "wrong result")
+                words::count(self.wrong, "wrong result")
             );
         }
         text

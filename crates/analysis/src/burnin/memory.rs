@@ -1,13 +1,13 @@
 //! What a test of memory has found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::cause::rise;
-use super::plural;
-use journal::{self, Journal, Pass, Reading, Sample, SensorKind, Stage, Word};
+use journal::{self, Fault, Journal, Pass, Reading, Sample, SensorKind, Stage, Word};
 use stats::{Estimate, log_interval, median_interval};
+use words::{Grouped, count};
 
 /// What the memory has come to.
 #[derive(Debug, Clone)]
@@ -87,7 +87,7 @@ impl Memory {
 
     /// Returns what there is to say first.
     pub(super) fn verdict(&self) -> String {
-        let passes = if self.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", self.passes) };
+        let passes = count(self.passes, "pass");
         let over = match &self.unfinished {
             Some(stage) if self.passes == 0 => format!("{:.0} % of the first pass", share(stage)),
             Some(stage) => format!("{passes} and {:.0} % of the next", share(stage)),
@@ -96,14 +96,14 @@ impl Memory {
         let mut text = match self.faults {
             0 if self.passes == 0 && self.unfinished.is_none() => "Nothing has been tested yet.".to_owned(),
             0 => format!("No fault in {over}."),
-            count => format!(
+            faults => format!(
                 "{} in {over}: do not trust this memory, or the path between it and the program.",
-                plural(count, "fault")
+                count(faults, "fault")
             ),
         };
         for rise in &self.errors {
             let kind = if rise.corrected { "corrected" } else { "could not correct" };
-            text += &format!(" Memory controller {} {kind} {}.", rise.controller, plural(rise.count, "error"));
+            text += &format!(" Memory controller {} {kind} {}.", rise.controller, count(rise.count, "error"));
         }
         text
     }
@@ -124,23 +124,15 @@ fn share(stage: &Stage) -> f64 {
 
 /// The faults that were told, by pattern in order of appearance.
 fn patterns(journal: &Journal) -> Vec<Pattern> {
-    let mut patterns: Vec<Pattern> = Vec::new();
-    let mut addresses: BTreeMap<&str, BTreeSet<Word>> = BTreeMap::new();
-    for fault in &journal.faults {
-        let place = patterns.iter().position(|known| known.pattern == fault.pattern).unwrap_or_else(|| {
-            let pattern = fault.pattern.clone();
-            patterns.push(Pattern { pattern, faults: 0, addresses: 0, bits: Word(0), held: 0 });
-            patterns.len() - 1
-        });
-        let seen = addresses.entry(&fault.pattern).or_default();
-        seen.insert(fault.physical.unwrap_or(fault.address));
-        let pattern = &mut patterns[place];
-        pattern.faults += 1;
-        pattern.addresses = seen.len();
-        pattern.bits = Word(pattern.bits.0 | fault.difference().0);
-        pattern.held += usize::from(fault.is_held());
-    }
-    patterns
+    let pattern = |(pattern, faults): (&String, Vec<&Fault>)| Pattern {
+        pattern: pattern.clone(),
+        faults: faults.len(),
+        addresses: faults.iter().map(|fault| fault.physical.unwrap_or(fault.address)).collect::<BTreeSet<Word>>().len(),
+        bits: Word(faults.iter().fold(0, |bits, fault| bits | fault.difference().0)),
+        held: faults.iter().filter(|fault| fault.is_held()).count(),
+    };
+    let faults = journal.faults.iter().map(|fault| (&fault.pattern, fault));
+    faults.grouped().into_iter().map(pattern).collect()
 }
 
 /// The memory controllers' counters.

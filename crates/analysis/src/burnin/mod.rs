@@ -126,8 +126,3 @@ fn counted(journal: &Journal) -> u64 {
     // A count of faults fits.
     copies.filter_map(|copy| copy.checks.get("faults")).map(|faults| *faults as u64).max().unwrap_or(0)
 }
-
-/// `1 fault`, `2 faults`.
-fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}

@@ -4,6 +4,7 @@ use super::{Compared, Design};
 use crate::{Remark, Results};
 use journal::{Fact, Facts, InCommon};
 use stats::Exact;
+use words::{Grouped, Unique};
 
 /// The fact that says how fast the interactive tests' work was when the run began.
 const SPEED: &str = "run.work-speed";
@@ -17,6 +18,9 @@ const UNKNOWN: &str = "unknown";
 /// The speed of work may differ by this share without a word.
 const SPEED_SLACK: f64 = 0.02;
 
+/// Values with the letters of the runs that have them.
+type Values = Vec<(String, Vec<String>)>;
+
 /// A fact that is not the same of all runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
@@ -27,14 +31,14 @@ pub struct Difference {
     /// True if it holds for a moment only, and so differs between any two runs.
     pub is_of_a_moment: bool,
     /// Each value, with the letters of the runs that have it.
-    pub values: Vec<(Vec<String>, String)>,
+    pub values: Values,
 }
 
 impl Difference {
     /// Returns whether there are two values of it that are known.
     #[must_use]
     pub fn is_known_twice(&self) -> bool {
-        self.values.iter().filter(|(_, value)| value != UNKNOWN).nth(1).is_some()
+        self.values.iter().filter(|(value, _)| value != UNKNOWN).nth(1).is_some()
     }
 }
 
@@ -75,16 +79,8 @@ fn undescribed(runs: &[Compared]) -> Option<String> {
 }
 
 /// Returns the distinct values with the letters of the runs that have them.
-fn grouped(runs: &[Compared], of: impl Fn(&Results) -> Option<String>) -> Vec<(Vec<String>, String)> {
-    let mut groups: Vec<(Vec<String>, String)> = Vec::new();
-    for run in runs {
-        let Some(value) = of(&run.results) else { continue };
-        match groups.iter_mut().find(|group| group.1 == value) {
-            Some(group) => group.0.push(run.letter.clone()),
-            None => groups.push((vec![run.letter.clone()], value)),
-        }
-    }
-    groups
+fn grouped(runs: &[Compared], of: impl Fn(&Results) -> Option<String>) -> Values {
+    runs.iter().filter_map(|run| Some((of(&run.results)?, run.letter.clone()))).grouped()
 }
 
 /// Something the runs should have in common, beside facts.
@@ -161,9 +157,9 @@ const COMMON: [Common; 6] = [
 /// any difference may be due to.
 pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&'static str>) {
     let mut differences = Vec::new();
-    let mut check = |what: &'static str, advice: &'static str, is_grave: bool, groups: Vec<(Vec<String>, String)>| {
+    let mut check = |what: &'static str, advice: &'static str, is_grave: bool, groups: Values| {
         if groups.len() > 1 {
-            let values = groups.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
+            let values = groups.iter().map(|(value, letters)| format!("{value} ({})", letters.join(", ")));
             differences.push((what, values.collect::<Vec<String>>().join(", "), advice, is_grave));
         }
     };
@@ -202,19 +198,15 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
 
 /// What the runs' own reports say of the whole run.
 fn whole_runs(runs: &[Compared]) -> Vec<String> {
-    let mut texts: Vec<(Vec<&str>, &Remark)> = Vec::new();
-    for run in runs {
+    let of_run = |run: &Compared| {
         // That intervals allow for drift is among the notes.
-        for text in run.results.warnings.iter().filter(|remark| !matches!(remark, Remark::Drift(_))) {
-            match texts.iter_mut().find(|known| known.1 == text) {
-                // A run may say it twice.
-                Some(known) if known.0.contains(&run.letter.as_str()) => {}
-                Some(known) => known.0.push(&run.letter),
-                None => texts.push((vec![&run.letter], text)),
-            }
-        }
-    }
-    texts.into_iter().map(|(letters, text)| format!("{}: {text}", letters.join(", "))).collect()
+        let remarks = run.results.warnings.iter().filter(|remark| !matches!(remark, Remark::Drift(_)));
+        // A run may say it twice.
+        let texts = remarks.map(Remark::to_string).unique();
+        texts.into_iter().map(|text| (text, run.letter.clone())).collect::<Vec<_>>()
+    };
+    let texts = runs.iter().flat_map(of_run).grouped();
+    texts.into_iter().map(|(text, letters)| format!("{}: {text}", letters.join(", "))).collect()
 }
 
 /// A warning where the interactive tests' work was not the same.

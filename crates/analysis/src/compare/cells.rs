@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::{Compared, Measure, Side, Sides};
-use crate::{Figure, Results};
+use crate::Results;
 use catalogue::NONE;
 use journal::{Cell, Key};
+use words::Grouped;
 
 /// A cell's coordinates, and the names its test goes by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,20 +56,11 @@ pub(super) fn keep(results: &mut Results, condition: &str) {
 
 /// Every cell that any of the runs has: those with a result first, in the order of the first run that has them.
 pub(super) fn of(rounds: &[Sides<&Compared>]) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
-    let mut add = |key: &Key, label: &str| {
-        if !places.iter().any(|known| known.key == *key) {
-            places.push(Place { key: key.clone(), label: label.to_owned() });
-        }
-    };
-    let runs = || rounds.iter().flat_map(|round| [round.a, round.b]);
-    for Figure { cell, .. } in runs().flat_map(|run| &run.results.figures) {
-        add(&cell.key, &cell.label);
-    }
-    for gap in runs().flat_map(|run| run.results.skipped.iter().chain(&run.results.errors)) {
-        add(&gap.key, &gap.label);
-    }
-    places
+    let runs = || rounds.iter().flat_map(|round| [round.a, round.b]).map(|run| &run.results);
+    let figures = runs().flat_map(|results| &results.figures).map(|row| (&row.cell.key, &row.cell.label));
+    let gaps = runs().flat_map(|results| results.skipped.iter().chain(&results.errors));
+    let all = figures.chain(gaps.map(|gap| (&gap.key, &gap.label))).grouped();
+    all.into_iter().map(|(key, labels)| Place { key: key.clone(), label: labels[0].clone() }).collect()
 }
 
 /// Returns a cell of a run, or why it has no result.

@@ -164,20 +164,19 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
+    /// Returns what is compared without pairs, as if every trial were independent.
+    pub(crate) fn of(design: Design, shown: Sides<f64>, n: Sides<usize>, data: Data) -> Observed {
+        Observed { design, shown, n, pairs: Vec::new(), data, widening: Widening::default(), between: None }
+    }
+
     /// Returns what `values` come to, shown by their medians; apart as if every trial were independent.
     pub(crate) fn new(design: Design, metric: Metric, measure: Measure, values: &Sides<Values>) -> Observed {
         let better = |value: f64| measure.goodness(metric, value);
         let turned = |values: &Values| values.iter().map(|(block, value)| (*block, better(*value))).collect();
         if design == Design::Apart {
-            return Observed {
-                design,
-                n: values.as_ref().map(Vec::len),
-                shown: values.as_ref().map(|values| median(&without_blocks(values))),
-                pairs: Vec::new(),
-                widening: Widening::default(),
-                between: None,
-                data: Data::Apart(design.base_first(values.as_ref().map(turned))),
-            };
+            let shown = values.as_ref().map(|values| median(&without_blocks(values)));
+            let data = Data::Apart(design.base_first(values.as_ref().map(turned)));
+            return Observed::of(design, shown, values.as_ref().map(Vec::len), data);
         }
         let (mut differences, mut pairs) = (ByBlock::new(), Vec::new());
         for (round, sides) in shared(values) {
@@ -186,19 +185,14 @@ impl Observed {
             differences.push((round, difference));
             pairs.push(Pair { round, a: sides.a, b: sides.b, delta: measure.change(metric, difference) });
         }
-        Observed {
-            design,
-            shown: Sides {
-                a: median(&pairs.iter().map(|pair| pair.a).collect::<Vec<f64>>()),
-                b: median(&pairs.iter().map(|pair| pair.b).collect::<Vec<f64>>()),
-            },
-            n: Sides { a: pairs.len(), b: pairs.len() },
-            pairs,
-            widening: Widening::default(),
-            between: None,
-            data: Data::Paired(differences),
-        }
+        let shown = Sides { a: middle(&pairs, |pair| pair.a), b: middle(&pairs, |pair| pair.b) };
+        let n = Sides { a: pairs.len(), b: pairs.len() };
+        Observed { pairs, ..Observed::of(design, shown, n, Data::Paired(differences)) }
     }
+}
+
+fn middle(pairs: &[Pair], side: fn(&Pair) -> f64) -> f64 {
+    median(&pairs.iter().map(side).collect::<Vec<f64>>())
 }
 
 /// Returns the values of the blocks or rounds that both sides have.

@@ -4,7 +4,7 @@ use super::engine::{Data, Design, Observed, Sides, Values};
 use super::measure::LEAST;
 use super::{Compared, Measure};
 use crate::latency::hidden;
-use crate::{Figure, Latency, Remark, TrialFigures, Widening};
+use crate::{Figure, Latency, Remark, TrialFigures};
 use stats::{Exact, Mean, Method, quantile_975};
 
 /// A cell in one run.
@@ -172,15 +172,7 @@ fn chance(sides: &Sides<Side<'_>>, measure: Measure) -> f64 {
 
 fn of_means(means: Sides<Mean>, shown: Sides<f64>, n: Sides<usize>, method: Method) -> Observed {
     let [base, judged] = Design::Apart.base_first(means);
-    Observed {
-        design: Design::Apart,
-        shown,
-        n,
-        pairs: Vec::new(),
-        widening: Widening::default(),
-        between: None,
-        data: Data::Means(judged.less(&base), method),
-    }
+    Observed::of(Design::Apart, shown, n, Data::Means(judged.less(&base), method))
 }
 
 /// Returns p99 of all trials' frames together, whose interval is by resampling trials: single trials have too few frames.

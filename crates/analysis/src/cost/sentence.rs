@@ -120,11 +120,7 @@ impl Labels {
     fn of(&self, effect: &Effect) -> String {
         let cell = &effect.comparison.cell;
         let name = named(&cell.label, &cell.key.load, NONE);
-        match (self.several, cell.key.copies) {
-            (true, 1) => format!("{name} (1 copy)"),
-            (true, copies) => format!("{name} ({copies} copies)"),
-            (false, _) => name,
-        }
+        if self.several { format!("{name} ({})", words::copies(cell.key.copies)) } else { name }
     }
 
     /// A loss of rate with its interval, which allows for its having been chosen: `Pipe Throughput by 24 % (14 to 39; 1.31x the

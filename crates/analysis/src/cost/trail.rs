@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::arms::Arms;
 use super::{Cell, Sides, TrailFigures, Trial};
 use crate::{latency, score};
-use journal::Copy;
 use stats::median;
 use words::Unique;
 
@@ -76,11 +75,8 @@ pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -
 
 fn per_count(trials: &[&Trial]) -> Option<f64> {
     let measured: Vec<&&Trial> = trials.iter().filter(|trial| !trial.copies.is_empty()).collect();
-    let spent = |copy: &Copy| {
-        let usage = copy.usage.as_ref()?;
-        Some(usage.user + usage.system + usage.child_user + usage.child_system)
-    };
-    let seconds: Vec<f64> = measured.iter().flat_map(|trial| &trial.copies).map(spent).collect::<Option<Vec<f64>>>()?;
+    let copies = measured.iter().flat_map(|trial| &trial.copies);
+    let seconds = copies.map(score::own_time).collect::<Option<Vec<f64>>>()?;
     let count = sum(&measured, |trial| work(trial));
     (count > 0.0 && !seconds.is_empty()).then(|| 1e9 * seconds.iter().sum::<f64>() / count)
 }

@@ -1,14 +1,13 @@
 //! Which nodes take more energy than others of their group for the same work. Judged for itself, so that what is called slow does
 //! not depend on whether energy could be read.
 
-use std::collections::BTreeMap;
-
 use super::report::{Family, named};
 use super::table::Table;
 use super::{Delivered, Named, Taken, judge};
 use crate::compare::inverse;
 use journal::Fact;
 use stats::{Exact, false_discovery_rates, mean};
+use words::Grouped;
 
 /// Returns what each node took, where it is known, in the order in which they were delivered. Nodes are compared within their
 /// group and with those whose energy comes from the same source.
@@ -38,13 +37,8 @@ pub(super) fn taken(delivered: &[Delivered<'_>], families: &[Family], threshold:
 
 /// Nodes of a group by the source of their energy; not those that have none.
 fn alike(delivered: &[Delivered<'_>], nodes: &[usize]) -> Vec<Vec<usize>> {
-    let mut sources: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for node in nodes {
-        if let Some(source) = delivered[*node].summary.facts.text(Fact::ENERGY) {
-            sources.entry(source).or_default().push(*node);
-        }
-    }
-    sources.into_values().collect()
+    let source = |node: &usize| Some((delivered[*node].summary.facts.text(Fact::ENERGY)?, *node));
+    nodes.iter().filter_map(source).grouped().into_iter().map(|(_, nodes)| nodes).collect()
 }
 
 /// The geometric mean of a node's power over the tests whose energy is known.

@@ -1,13 +1,13 @@
 //! Which nodes are compared with each other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use anyhow::{Result, anyhow};
 
 use super::facts::{OWN, value};
 use super::{By, Delivered};
 use crate::Summary;
-use words::nearest;
+use words::{Grouped, nearest};
 
 /// What is written where a fact is not known.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -33,22 +33,15 @@ pub(super) fn grouped(delivered: &[Delivered<'_>], by: &By) -> Result<(String, V
         By::Nothing => "all nodes".to_owned(),
         By::Fact(fact) => value(summary, fact).unwrap_or(UNKNOWN).to_owned(),
     };
-    let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
-    for (place, node) in delivered.iter().enumerate() {
-        groups.entry(name(node.summary)).or_default().push(place);
-    }
-    let mut groups: Vec<Members> = groups.into_iter().collect();
+    let mut groups: Vec<Members> =
+        delivered.iter().enumerate().map(|(place, node)| (name(node.summary), place)).grouped();
     groups.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(&b.0)));
     Ok((words.to_owned(), groups))
 }
 
 /// The type of a machine: clouds tell the instance's type as its model.
 fn machine(summary: &Summary) -> String {
-    let cpus = match summary.run.cpus {
-        0 => None,
-        1 => Some("1 CPU".to_owned()),
-        cpus => Some(format!("{cpus} CPUs")),
-    };
+    let cpus = (summary.run.cpus > 0).then(|| words::count(summary.run.cpus, "CPU"));
     let kind = summary.facts.text("system.model").or_else(|| summary.facts.text("system.virtualisation"));
     let model = summary.facts.text("cpu.model").unwrap_or("unknown processor");
     [Some(model.to_owned()), cpus, kind.map(str::to_owned)].into_iter().flatten().collect::<Vec<String>>().join(", ")

@@ -2,6 +2,7 @@
 
 use super::FEWEST;
 use super::table::Cell;
+use crate::Measure;
 use stats::{Estimate, Exact, NORMAL_975, false_discovery_rates, mean, median, qn, student_p, tail_degrees};
 
 /// What the tails of n values over their own Qₙ lack of n degrees of freedom, by simulation.
@@ -57,13 +58,8 @@ type Raw = (f64, f64, f64);
 impl Deviation {
     /// Returns it in per cent, with the interval of its measurement.
     pub(super) fn percent(&self) -> Estimate {
-        let of = |log: f64| 100.0 * log.exponential_less_1();
-        let half = NORMAL_975 * self.error;
-        if half.is_finite() {
-            Estimate { value: of(self.value), low: of(self.value - half), high: of(self.value + half) }
-        } else {
-            Estimate::alone(of(self.value))
-        }
+        let (value, half) = (self.value, NORMAL_975 * self.error);
+        Measure::Score.delta(&Estimate { value, low: value - half, high: value + half })
     }
 }
 

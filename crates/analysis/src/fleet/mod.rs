@@ -149,6 +149,13 @@ pub struct Node {
     pub taken: Option<Taken>,
 }
 
+impl Node {
+    /// Returns its overall ratio as a deviation in per cent.
+    pub fn deviation(&self) -> Estimate {
+        self.overall.map(|ratio| 100.0 * (ratio - 1.0))
+    }
+}
+
 /// The energy that a node took for the same work as the others of its group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {

@@ -129,7 +129,7 @@ impl FleetReport {
             }
             if node.overall.value.is_finite() {
                 node.q = nodes.next().unwrap_or(1.0);
-                node.named = named(100.0 * (node.overall.value - 1.0), node.q, threshold);
+                node.named = named(node.deviation().value, node.q, threshold);
             }
         }
     }
@@ -151,19 +151,9 @@ impl FleetReport {
     fn found(&self) -> Vec<Outlier> {
         let mut found = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {
-            let overall = 100.0 * (node.overall.value - 1.0);
-            found.extend(node.named.map(|named| Outlier {
-                node: place,
-                column: None,
-                named,
-                deviation: Estimate {
-                    value: overall,
-                    low: 100.0 * (node.overall.low - 1.0),
-                    high: 100.0 * (node.overall.high - 1.0),
-                },
-                p: node.p,
-                q: node.q,
-            }));
+            let Node { p, q, .. } = *node;
+            let overall = |named| Outlier { node: place, column: None, named, deviation: node.deviation(), p, q };
+            found.extend(node.named.map(overall));
             for (column, value) in node.values.iter().enumerate() {
                 let Some(Value { deviation, p, q, named: Some(named), .. }) = *value else { continue };
                 found.push(Outlier { node: place, column: Some(column), named, deviation, p, q });

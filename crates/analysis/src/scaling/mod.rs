@@ -10,7 +10,7 @@ use super::{Figure, Remark, score};
 use catalogue::Metric;
 use journal::{Cell, Key, Run, Trial};
 use stats::{ByBlock, Estimate, Throughput, UslFit, fit_usl, mean, median, without_blocks};
-use words::Unique;
+use words::{Grouped, Unique};
 
 /// One test at several numbers of copies.
 #[derive(Debug, Clone)]
@@ -100,8 +100,13 @@ impl Scaling {
     /// Whether a row is one of its levels.
     #[must_use]
     pub fn has(&self, cell: &Cell) -> bool {
-        (&self.key.test, &self.key.load, &self.key.condition) == (&cell.key.test, &cell.key.load, &cell.key.condition)
+        series(&self.key) == series(&cell.key)
     }
+}
+
+/// What a cell has in common with those of other numbers of copies.
+fn series(key: &Key) -> [&str; 3] {
+    [&key.test, &key.load, &key.condition]
 }
 
 /// Returns how every test scales that was measured at two levels or more, in the order of the rows. `trials` are those of
@@ -112,15 +117,9 @@ pub(super) fn scalings(run: &Run, rows: &[Figure], trials: &[Vec<&Trial>]) -> Ve
         .filter(|row| row.cell.metric != Metric::Latency && row.score.value.is_finite() && row.score.value > 0.0)
         .map(|row| Measured::new(row, &trials[row.cell.id]))
         .collect();
-    let mut groups: Vec<Vec<&Measured<'_>>> = Vec::new();
-    for one in &measured {
-        match groups.iter_mut().find(|group| one.is_of(&group[0].row.cell)) {
-            Some(group) => group.push(one),
-            None => groups.push(vec![one]),
-        }
-    }
-    let several = groups.iter().filter(|group| group.len() > 1);
-    several.map(|group| scaling(run, group, &measured)).collect()
+    let groups = measured.iter().map(|one| (series(&one.row.cell.key), one)).grouped();
+    let several = groups.iter().filter(|(_, group)| group.len() > 1);
+    several.map(|(_, group)| scaling(run, group, &measured)).collect()
 }
 
 impl<'a> Measured<'a> {
@@ -133,11 +132,6 @@ impl<'a> Measured<'a> {
             clocks: clocks.unwrap_or_default(),
             fairness: Some(median(&shares)).filter(|share| share.is_finite()),
         }
-    }
-
-    fn is_of(&self, cell: &Cell) -> bool {
-        let own = &self.row.cell;
-        (&own.key.test, &own.key.load, &own.key.condition) == (&cell.key.test, &cell.key.load, &cell.key.condition)
     }
 
     /// The total of what the copies do together, of one figure of theirs.

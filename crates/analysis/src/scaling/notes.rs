@@ -3,6 +3,7 @@
 use super::{Clock, Level};
 use journal::{Cell, Run};
 use stats::UslFit;
+use words::copies;
 
 /// A clock that changes by less is said to keep.
 const STEADY: f64 = 0.01;
@@ -32,10 +33,6 @@ pub(super) fn within_borders(run: &Run, levels: &[Level]) -> (usize, Vec<String>
         .collect();
     notes.push(format!("the law is fitted up to {}; beyond that are {}", copies(border.0), beyond.join(", ")));
     (fitted, notes)
-}
-
-fn copies(count: u32) -> String {
-    if count == 1 { "1 copy".to_owned() } else { format!("{count} copies") }
 }
 
 /// What the law's levels, residuals and peak ask to be said.

@@ -16,6 +16,7 @@ use journal::{Fact, Key};
 pub use reach::Reach;
 use serde::Serialize;
 use stats::{Estimate, Exact};
+use words::Grouped;
 
 use super::{Measure, Results};
 
@@ -183,14 +184,8 @@ impl Candidate {
     ) -> Hint {
         let mut order: Vec<usize> = (0..systems.len()).collect();
         order.sort_by(|a, b| fit.fitted[*b].total_cmp(&fit.fitted[*a]).then(a.cmp(b)));
-        let mut values: Vec<(String, Vec<String>)> = Vec::new();
-        for system in order {
-            let letter = systems[system].name.to_owned();
-            match values.iter_mut().find(|(value, _)| *value == self.values[system]) {
-                Some((_, letters)) => letters.push(letter),
-                None => values.push((self.values[system].clone(), vec![letter])),
-            }
-        }
+        let value = |system: usize| (self.values[system].clone(), systems[system].name.to_owned());
+        let values: Vec<(String, Vec<String>)> = order.into_iter().map(value).grouped();
         let ends = [values.first(), values.last()].map(|end| end.map_or(0, |(_, letters)| letters.len()));
         let tests = ids.iter().zip(inside).filter(|(_, inside)| **inside).map(|(id, _)| id.clone()).collect();
         let chance = matrix.chance(&self.grouping, inside);

@@ -115,7 +115,7 @@ impl Axis {
 
     /// A point of deadlines met is drawn as a per cent.
     fn estimate(self, delta: &Estimate) -> Estimate {
-        Estimate { value: self.unit(delta.value), low: self.unit(delta.low), high: self.unit(delta.high) }
+        delta.map(|percent| self.unit(percent))
     }
 
     fn row(self, row: Row) -> rows::Row {

@@ -177,11 +177,11 @@ fn directions(all: &Comparisons) -> Option<String> {
 /// Facts that are not the same in all runs.
 pub(super) fn differences(all: &Comparisons) -> Vec<Block> {
     let item = |fact: &Difference| {
-        let values = fact.values.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
+        let values = fact.values.iter().map(|(value, letters)| format!("{value} ({})", letters.join(", ")));
         format!("{}: {}", fact.label, values.collect::<Vec<String>>().join(", "))
     };
     let json = |fact: &Difference| {
-        let values = fact.values.iter().map(|(runs, value)| json!({"runs": runs, "value": value}));
+        let values = fact.values.iter().map(|(value, runs)| json!({"runs": runs, "value": value}));
         json!({"name": fact.name, "label": fact.label, "values": values.collect::<Vec<Value>>()})
     };
     // What differs between any two runs is for programs alone.

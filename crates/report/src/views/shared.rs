@@ -14,13 +14,7 @@ pub(crate) fn sentences(remarks: &[Remark]) -> Vec<String> {
 
 /// Returns a label with the load and the condition beside it, where there are any: `Pipe load=compile`.
 pub(crate) fn name(label: &str, key: &Key) -> String {
-    let mut name = label.to_owned();
-    for (axis, kind) in [(&key.load, "load"), (&key.condition, "condition")] {
-        if axis != NONE {
-            name += &format!(" {kind}={axis}");
-        }
-    }
-    name
+    analysis::named(label, &key.load, &key.condition)
 }
 
 /// Returns what is beyond the usual about a cell: ` x4, load compile`.

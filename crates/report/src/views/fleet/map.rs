@@ -4,7 +4,7 @@ use analysis::fleet::{Column as Test, FleetReport, Group, Node};
 use catalogue::Metric;
 use stats::Estimate;
 
-use super::{overall, short, title};
+use super::{short, title};
 use crate::charts::rows::{DENSE, Form, Mark, Row, Rows, Tick};
 use crate::charts::scale::Scale;
 use crate::charts::{key, svg::hue};
@@ -37,7 +37,7 @@ pub(super) fn table(report: &FleetReport) -> Table {
     let mut columns = Columns::new().with(Column::words("Node"), |node: &&Node| Field::text(short(node))).with(
         Column::number("all together"),
         move |node| {
-            let value = overall(node).value;
+            let value = node.deviation().value;
             Field::Toned(Box::new(Field::Number(value, words::signed)), tone(value), String::new())
         },
     );

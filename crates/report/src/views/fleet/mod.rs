@@ -346,13 +346,6 @@ fn slowest(report: &FleetReport, column: usize) -> Option<(String, f64)> {
     Some((node.name.clone(), by))
 }
 
-/// A node's overall ratio as a deviation in per cent.
-fn overall(node: &Node) -> Estimate {
-    let over = |ratio: f64| 100.0 * (ratio - 1.0);
-    let Estimate { value, low, high } = node.overall;
-    Estimate { value: over(value), low: over(low), high: over(high) }
-}
-
 fn ranking(report: &FleetReport) -> Vec<Block> {
     let several = report.groups.len() > 1;
     let place = |node: &Node| match node.rank {
@@ -371,8 +364,8 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
         .with(Column::number("place"), move |node| Field::text(place(node)))
         .with(Column::data("rank"), |node| Field::data(&Some(node.rank).filter(|rank| rank.0 > 0)))
         .with(Column::data("overall"), |node| Field::Estimate(node.overall, words::gain))
-        .with(Column::number("overall %").main(), |node| Field::Number(overall(node).value, words::signed))
-        .with(Column::number("95 %"), |node| Field::Interval(overall(node), words::signed))
+        .with(Column::number("overall %").main(), |node| Field::Number(node.deviation().value, words::signed))
+        .with(Column::number("95 %"), |node| Field::Interval(node.deviation(), words::signed))
         .data(|node| json!({"p": node.p, "q": node.q, "named": node.named.map(Named::name)}))
         .with(Column::words(""), move |node| Field::text(mark(node)));
     if several {
@@ -395,7 +388,7 @@ fn figures(report: &FleetReport) -> Table {
         let key = place.map(|test| &test.cell.key);
         let score = value.map(|value| value.value);
         let all =
-            FigureValue { value: node.overall, deviation: overall(node), p: node.p, q: node.q, named: node.named };
+            FigureValue { value: node.overall, deviation: node.deviation(), p: node.p, q: node.q, named: node.named };
         let FigureValue { deviation, p, q, named, .. } = value.unwrap_or(all);
         json!({
             "node": node.name, "group": report.groups[node.group].name, "column": column,
