@@ -14,6 +14,6 @@ mod subject;
 pub mod unixbench;
 mod views;
 
-pub use render::{Format, Layout, STYLE, left_out, render};
+pub use render::{Format, Layout, POLICY, STYLE, left_out, page, render};
 pub use subject::Subject;
 pub use views::{Card, Repeat, is_name, score, why};

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use report::score;
 
-use crate::layout::{UP, document};
+use crate::layout::UP;
 use crate::record::Record;
 use analysis::named;
 use journal::Cell;
@@ -14,8 +14,6 @@ pub(crate) const SIZE: (usize, usize) = (720, 480);
 
 /// A run without an index shows at most this many of its figures.
 const MOST: usize = 12;
-
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 const STYLE: &str = ":root{color-scheme:light dark;background:Canvas;color:CanvasText}body{font:15px/1.45 system-ui,sans-serif;margin:.75rem}h1{font-size:1.1rem;margin:0}\
     p{margin:.2rem 0 .6rem}table{border-collapse:collapse}th,td{text-align:left;font-weight:400;padding:.1rem .9rem .1rem 0}\
@@ -47,5 +45,5 @@ pub(crate) fn page(record: &Record, chart: Option<&str>) -> String {
         @if let Some(chart) = chart { p { (PreEscaped(chart)) } }
         p { a href={ (UP) "r/" (record.id) ".html" } target="_top" { "The whole report, with the journal" } }
     } };
-    document(POLICY, &head, &body) + "\n"
+    report::page(report::POLICY, &head, &body) + "\n"
 }

@@ -1,7 +1,7 @@
 //! The parts of every page of a site: head, links, style and scripts.
 
 use anyhow::Result;
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 
 use crate::files::Files;
 use stats::Estimate;
@@ -82,25 +82,8 @@ impl Page<'_> {
             main { (body) }
             footer { "Made by unixmark from runs’ journals; these pages load nothing from elsewhere." }
         };
-        document(POLICY, &head, &body).replace("</tr>", "</tr>\n")
+        report::page(POLICY, &head, &body).replace("</tr>", "</tr>\n")
     }
-}
-
-/// Returns a whole page; `policy` says what it may load.
-pub(crate) fn document(policy: &str, head: &Markup, body: &Markup) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                (head)
-            }
-            body { (body) }
-        }
-    };
-    words::clean(&page.into_string())
 }
 
 /// Returns how far a bar with its interval reaches, to the left and to the right.

@@ -21,17 +21,8 @@ pub(super) fn bmf(subject: Subject<'_>) -> Result<String> {
     Ok(words::json_text(&(serde_json::to_string_pretty(&all)? + "\n")))
 }
 
-/// Returns the array that github-action-benchmark reads of the entries where bigger is better.
-pub(super) fn github_bigger(subject: Subject<'_>) -> Result<String> {
-    github(subject, false)
-}
-
-/// Returns the array that github-action-benchmark reads of the entries where smaller is better.
-pub(super) fn github_smaller(subject: Subject<'_>) -> Result<String> {
-    github(subject, true)
-}
-
-fn github(subject: Subject<'_>, smaller: bool) -> Result<String> {
+/// Returns the array that github-action-benchmark reads of the entries where bigger or `smaller` is better.
+pub(super) fn github(subject: Subject<'_>, smaller: bool) -> Result<String> {
     let own = subject.entries()?.into_iter().filter(|entry| entry.lower_is_better == smaller);
     let array: Vec<Value> = own.map(github_entry).collect();
     Ok(words::json_text(&(serde_json::to_string_pretty(&array)? + "\n")))

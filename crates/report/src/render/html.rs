@@ -9,6 +9,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("report.css");
 
+/// The rights of a page: show its own styles. Nothing is fetched, and nothing runs.
+pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
 /// Tables of up to this many columns are narrower than the page.
 const FEW: usize = 7;
 
@@ -65,38 +68,47 @@ pub(super) fn render(document: &Document) -> String {
     }
     sections.retain(|(_, parts)| !parts.is_empty());
     let Document { title, kind, about, .. } = document;
+    let head = html! {
+        meta name="color-scheme" content="light dark";
+        title { (title) " — unixmark" }
+        style { (PreEscaped(STYLE)) }
+    };
+    let body = html! {
+        header { p.tool { bdi { (kind) } } h1 { bdi { (title) } } @if !about.is_empty() { p.about { bdi { (about) } } } }
+        main {
+            @for (title, parts) in &sections {
+                @match title {
+                    Some(title) => section { h2 { (title) } @for part in parts { (part) } },
+                    None => section.result aria-label="Result" { @for part in parts { (part) } },
+                }
+            }
+            @if !known.notes.texts.is_empty() {
+                section {
+                    h2 { "Notes" }
+                    ol { @for (place, note) in (1..).zip(&known.notes.texts) { li id={ "note-" (place) } { (prose(note)) } } }
+                }
+            }
+        }
+        footer { (kind) "; self-contained, made from the run’s journal." }
+    };
+    LINES.iter().fold(page(POLICY, &head, &body), |page, end| page.replace(end, &format!("{end}\n")))
+}
+
+/// Returns a whole page; `policy` says what it may load.
+pub fn page(policy: &str, head: &Markup, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " — unixmark" }
-                style { (PreEscaped(STYLE)) }
+                (head)
             }
-            body {
-                header { p.tool { bdi { (kind) } } h1 { bdi { (title) } } @if !about.is_empty() { p.about { bdi { (about) } } } }
-                main {
-                    @for (title, parts) in &sections {
-                        @match title {
-                            Some(title) => section { h2 { (title) } @for part in parts { (part) } },
-                            None => section.result aria-label="Result" { @for part in parts { (part) } },
-                        }
-                    }
-                    @if !known.notes.texts.is_empty() {
-                        section {
-                            h2 { "Notes" }
-                            ol { @for (place, note) in (1..).zip(&known.notes.texts) { li id={ "note-" (place) } { (prose(note)) } } }
-                        }
-                    }
-                }
-                footer { (kind) "; self-contained, made from the run’s journal." }
-            }
+            body { (body) }
         }
     };
-    LINES.iter().fold(words::clean(&page.0), |page, end| page.replace(end, &format!("{end}\n")))
+    words::clean(&page.0)
 }
 
 fn part(block: &Block, page: &mut Page<'_>) -> Markup {

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use analysis::{Comparison, Comparisons, Gate, Measure, NotCompared, Outcome};
 use anyhow::{Result, bail};
 use journal::{Finding, Key, Severity};
+use maud::html;
 
 use crate::subject::{Subject, name, run_suffix};
 use crate::views::{Line, lines, place, sentences, verdict_in_words};
@@ -107,17 +108,6 @@ fn change(one: &Comparison) -> String {
 
 /// Returns text as XML 1.0 can hold it.
 fn escaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
     // XML 1.0 has no place for control characters, however they are written.
-    for c in words::log_lines(text).chars() {
-        match c {
-            '&' => plain.push_str("&amp;"),
-            '<' => plain.push_str("&lt;"),
-            '>' => plain.push_str("&gt;"),
-            '"' => plain.push_str("&quot;"),
-            '\n' => plain.push_str("&#10;"),
-            c => plain.push(c),
-        }
-    }
-    plain
+    html! { (words::log_lines(text)) }.into_string().replace('\n', "&#10;")
 }

@@ -131,15 +131,6 @@ impl Page {
 
 /// Returns text that Markdown and HTML take literally.
 fn escaped(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    for c in words::clean(value).chars() {
-        match c {
-            '&' => text.push_str("&amp;"),
-            '<' => text.push_str("&lt;"),
-            '>' => text.push_str("&gt;"),
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' => text.extend(['\\', c]),
-            c => text.push(c),
-        }
-    }
-    text
+    let text = words::clean(value).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    ['\\', '|', '*', '_', '`', '[', ']', '#'].iter().fold(text, |text, c| text.replace(*c, &format!("\\{c}")))
 }

@@ -1,6 +1,5 @@
 //! One file per format. Documents are rendered from any subject's blocks; feeds, which other tools read, take its values.
 
-mod ascii;
 mod commit;
 mod csv;
 mod dashboards;
@@ -18,7 +17,7 @@ mod text;
 use anyhow::Result;
 
 use crate::subject::Subject;
-pub use html::STYLE;
+pub use html::{POLICY, STYLE, page};
 pub use notes::Notes;
 
 /// A format of reports.
@@ -99,15 +98,17 @@ pub fn render(subject: Subject<'_>, layout: impl Into<Layout>) -> Result<String>
     let Layout { format, room, ascii } = layout.into();
     let document = || subject.document();
     match format {
-        Format::Text if ascii => Ok(words::log_lines(&words::ascii(&text::render(&ascii::plain(&document()), room)))),
-        Format::Text => Ok(words::log_lines(&text::render(&document(), room))),
+        Format::Text => {
+            let letters: text::Letters = if ascii { words::ascii } else { str::to_owned };
+            Ok(words::log_lines(&text::render(&document(), room, letters)))
+        }
         Format::Html => Ok(html::render(&document())),
         Format::Json => json::render(&document()).map(|json| words::json_text(&json)),
         Format::Csv => csv::render(&document()),
         Format::Markdown => Ok(words::log_lines(&markdown::render(&document()))),
         Format::Bmf => dashboards::bmf(subject),
-        Format::GithubBigger => dashboards::github_bigger(subject),
-        Format::GithubSmaller => dashboards::github_smaller(subject),
+        Format::GithubBigger => dashboards::github(subject, false),
+        Format::GithubSmaller => dashboards::github(subject, true),
         Format::Hyperfine => hyperfine::render(subject),
         Format::Influx => influx::render(subject),
         Format::Openmetrics => openmetrics::render(subject),

@@ -19,11 +19,14 @@ const LABEL: usize = 14;
 /// Columns of the longest bar.
 const BAR: usize = 30;
 
+/// How texts are written: as they are, or in ASCII.
+pub(super) type Letters = fn(&str) -> String;
+
 /// Returns the document in at most `room` columns.
-pub(super) fn render(document: &Document, room: usize) -> String {
-    let new = || Wrapped::new(room);
-    let mut page = Page { text: new(), notes: Notes::default(), told: BTreeSet::new(), after: new(), pending: None };
-    page.text.wrap("", &format!("{} — {}", document.title, document.kind));
+pub(super) fn render(document: &Document, room: usize, letters: Letters) -> String {
+    let [text, after] = [Wrapped::new(room), Wrapped::new(room)];
+    let mut page = Page { text, letters, notes: Notes::default(), told: BTreeSet::new(), after, pending: None };
+    page.wrap("", &format!("{} — {}", document.title, document.kind));
     page.text.line("");
     for block in document.blocks.iter().filter(|block| block.is_for(Reader::Terminal)) {
         page.block(block);
@@ -32,13 +35,14 @@ pub(super) fn render(document: &Document, room: usize) -> String {
         page.gap();
     }
     for (number, note) in page.notes.texts.iter().enumerate().filter(|(place, _)| !page.told.contains(place)) {
-        page.text.wrap(&format!("[{}] ", number + 1), note);
+        page.text.wrap(&format!("[{}] ", number + 1), &letters(note));
     }
     page.text.text + &page.after.text
 }
 
 struct Page {
     text: Wrapped,
+    letters: Letters,
     notes: Notes,
     /// The places of footnotes that stand below a table already.
     told: BTreeSet<usize>,
@@ -49,6 +53,10 @@ struct Page {
 }
 
 impl Page {
+    fn wrap(&mut self, lead: &str, content: &str) {
+        self.text.wrap(&(self.letters)(lead), &(self.letters)(content));
+    }
+
     /// An empty line, unless there is one.
     fn gap(&mut self) {
         if !self.text.text.is_empty() && !self.text.text.ends_with("\n\n") {
@@ -62,7 +70,7 @@ impl Page {
             (Some(title), _) => self.heading(&title, remark),
             (None, false) => {
                 self.gap();
-                self.text.wrap("", remark);
+                self.wrap("", remark);
             }
             (None, true) => {}
         }
@@ -71,7 +79,7 @@ impl Page {
     fn heading(&mut self, title: &str, remark: &str) {
         self.rule();
         let remark = if remark.is_empty() { String::new() } else { format!(" ({remark})") };
-        self.text.wrap("", &format!("{title}{remark}"));
+        self.wrap("", &format!("{title}{remark}"));
     }
 
     fn rule(&mut self) {
@@ -88,14 +96,14 @@ impl Page {
                     self.gap();
                 }
                 for sentence in sentences {
-                    self.text.wrap("", sentence);
+                    self.wrap("", sentence);
                     self.text.line("");
                 }
             }
             Block::Text(_, lead, content) => {
                 self.begin("");
                 self.gap();
-                self.text.wrap(lead, content);
+                self.wrap(lead, content);
             }
             Block::Pairs(pairs) => self.pairs(pairs),
             Block::Table(table) => self.table(table),
@@ -106,7 +114,7 @@ impl Page {
 
     fn pairs(&mut self, pairs: &Pairs) {
         for pair in pairs.items.iter().filter(|pair| !pair.narrow.is_empty()) {
-            self.text.wrap(&format!("  {:<LABEL$} ", format!("{}:", pair.narrow)), &pair.value);
+            self.wrap(&format!("  {:<LABEL$} ", format!("{}:", pair.narrow)), &pair.value);
         }
     }
 
@@ -114,15 +122,15 @@ impl Page {
         if list.title.is_empty() && !list.lead.is_empty() {
             // Remarks on the whole stand below those on single rows.
             self.pending = None;
-            return list.items.iter().for_each(|item| self.after.wrap(list.lead, item));
+            return list.items.iter().for_each(|item| self.after.wrap(list.lead, &(self.letters)(item)));
         }
         self.begin("");
         self.gap();
         if !list.title.is_empty() {
-            self.text.wrap("", &list.title);
+            self.wrap("", &list.title);
         }
         let lead = if list.lead.is_empty() { "  - " } else { list.lead };
-        list.items.iter().for_each(|item| self.text.wrap(lead, item));
+        list.items.iter().for_each(|item| self.wrap(lead, item));
     }
 
     fn table(&mut self, table: &Table) {
@@ -132,7 +140,7 @@ impl Page {
             self.begin("");
             self.heading(&table.title, &table.remark);
         }
-        let grid = Grid::new(table, &mut self.notes, self.text.room);
+        let grid = Grid::new(table, &mut self.notes, self.text.room, self.letters);
         let mut marked = Vec::new();
         for part in grid.parts() {
             self.gap();
@@ -151,7 +159,7 @@ impl Page {
             part.iter().map(|column| grid.placed(*column, &fields[*column])).collect()
         };
         if table.headed {
-            let heads: Vec<String> = grid.columns.iter().map(|column| narrow(column)).collect();
+            let heads: Vec<String> = grid.columns.iter().map(|column| (self.letters)(narrow(column))).collect();
             self.row(&heads[0], name, &line(&heads));
         }
         let mut marked = Vec::new();
@@ -160,7 +168,7 @@ impl Page {
             match row.kind {
                 RowKind::Gap(reason) => {
                     let lead = if width(label) < name { format!("{label:<name$}") } else { format!("{label}  ") };
-                    self.text.wrap(&lead, reason);
+                    self.wrap(&lead, reason);
                     continue;
                 }
                 RowKind::Total => self.total(grid, name),
@@ -187,7 +195,7 @@ impl Page {
     fn row(&mut self, label: &str, name: usize, rest: &str) {
         let fits = width(label) <= name;
         if !fits {
-            self.text.wrap("", label);
+            self.wrap("", label);
         }
         let label = if fits { label } else { "" };
         self.text.line(&format!("{label:<name$}{rest}"));
@@ -202,7 +210,7 @@ impl Page {
             let note =
                 place.filter(|place| self.told.insert(*place)).and_then(|place| self.notes.texts.get_index(place));
             let note = note.map_or(String::new(), |note| format!(": {note}"));
-            self.text.wrap(&format!("{marks} "), &format!("{names}{note}"));
+            self.wrap(&format!("{marks} "), &format!("{names}{note}"));
         }
     }
 
@@ -216,8 +224,8 @@ impl Page {
 }
 
 /// The heading of a column in 80 columns.
-fn narrow(column: &Column) -> String {
-    if column.narrow.is_empty() { column.head.clone() } else { column.narrow.clone() }
+fn narrow(column: &Column) -> &str {
+    if column.narrow.is_empty() { &column.head } else { &column.narrow }
 }
 
 /// A table whose fields are words, and how wide its columns are.
@@ -238,7 +246,7 @@ struct Line<'a> {
 }
 
 impl<'a> Grid<'a> {
-    fn new(table: &'a Table, notes: &mut Notes, room: usize) -> Grid<'a> {
+    fn new(table: &'a Table, notes: &mut Notes, room: usize, letters: Letters) -> Grid<'a> {
         let mut marked = vec![false; table.columns.len()];
         for row in &table.rows {
             row.fields.iter().zip(&mut marked).for_each(|(field, marked)| *marked |= matches!(field, Field::Marks(_)));
@@ -251,7 +259,7 @@ impl<'a> Grid<'a> {
             .rows
             .iter()
             .map(|row| Line {
-                fields: shown.iter().map(|place| field(&row.fields[*place], bar)).collect(),
+                fields: shown.iter().map(|place| letters(&field(&row.fields[*place], bar))).collect(),
                 marks: notes_of.iter().map(|place| marks(&row.fields[*place], notes)).collect(),
                 kind: &row.kind,
             })
@@ -260,7 +268,7 @@ impl<'a> Grid<'a> {
         let wide = |place: usize| {
             let plain = rows.iter().filter(|row| matches!(row.kind, RowKind::Plain | RowKind::Strong) || place > 0);
             let fields = plain.map(|row| width(&row.fields[place]));
-            let head = if table.headed { width(&narrow(columns[place])) } else { 0 };
+            let head = if table.headed { width(&letters(narrow(columns[place]))) } else { 0 };
             let gap = usize::from(place > 0);
             // A narrow page has no room for the usual layout.
             let least = if room < WIDTH { 0 } else { columns[place].width };
