@@ -2,7 +2,7 @@
 
 use super::{Compared, Design};
 use crate::{Remark, Results};
-use journal::{Fact, Facts, InCommon};
+use journal::{Fact, Facts, InCommon, Run};
 use stats::Exact;
 use words::{Grouped, Unique};
 
@@ -83,16 +83,6 @@ fn grouped(runs: &[Compared], of: impl Fn(&Results) -> Option<String>) -> Values
     runs.iter().filter_map(|run| Some((of(&run.results)?, run.letter.clone()))).grouped()
 }
 
-/// Something the runs should have in common, beside facts.
-struct Common {
-    what: &'static str,
-    /// What follows where they have not.
-    advice: &'static str,
-    /// Whether any difference may then be due to it.
-    grave: bool,
-    value: fn(&Results) -> String,
-}
-
 /// What runs differ in that can neither be compared nor be ranked together, in the plural.
 pub mod unlike {
     /// Programs of different compilers or flags.
@@ -103,77 +93,48 @@ pub mod unlike {
     pub const PLACEMENTS: &str = "CPU placements";
 }
 
-const COMMON: [Common; 6] = [
-    Common {
-        what: unlike::BUILDS,
-        advice: "part of every difference may be the compiler's: try --build portable for all runs",
-        grave: true,
-        value: |results| {
-            results.run.build.as_ref().map_or(UNKNOWN.to_owned(), |build| {
-                let hash: String = build.hash.chars().take(12).collect();
-                format!("{} {hash}, {}, {}", build.name, build.compiler, build.flags)
-            })
-        },
-    },
-    Common {
-        what: "hosts",
-        advice: "these are differences between machines",
-        grave: true,
-        value: |results| results.run.host.clone(),
-    },
-    Common {
-        what: unlike::PROCEDURES,
-        advice: "they measure differently: use the same --procedure",
-        grave: true,
-        value: |results| results.run.procedure.name().to_owned(),
-    },
-    Common {
-        what: unlike::PLACEMENTS,
-        advice: "use the same --pin",
-        grave: true,
-        value: |results| {
-            let pin = &results.run.pin;
-            if pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {pin}") }
-        },
-    },
-    Common {
-        what: "options",
-        advice: "the tests did not do the same work: repeat one run with the options of the other",
-        grave: true,
-        value: |results| {
-            let settings = &results.run.settings;
-            if settings.is_empty() { "none".to_owned() } else { settings.join(" ") }
-        },
-    },
-    Common {
-        what: "tools",
-        advice: "their programs may not do the same work",
-        grave: false,
-        value: |results| results.run.tool.clone(),
-    },
-];
+/// The tools, whose difference alone makes no other difference doubtful.
+const TOOLS: &str = "tools";
+
+/// What runs should have in common, beside facts: each with what follows where they have not, and a run's own.
+fn common(run: &Run) -> [(&'static str, &'static str, String); 6] {
+    let Run { build, host, pin, settings, tool, .. } = run;
+    let build = build.as_ref().map_or(UNKNOWN.to_owned(), |build| {
+        format!("{} {:.12}, {}, {}", build.name, build.hash, build.compiler, build.flags)
+    });
+    let pin = if pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {pin}") };
+    let options = if settings.is_empty() { "none".to_owned() } else { settings.join(" ") };
+    [
+        (unlike::BUILDS, "part of every difference may be the compiler's: try --build portable for all runs", build),
+        ("hosts", "these are differences between machines", host.clone()),
+        (unlike::PROCEDURES, "they measure differently: use the same --procedure", run.procedure.name().to_owned()),
+        (unlike::PLACEMENTS, "use the same --pin", pin),
+        ("options", "the tests did not do the same work: repeat one run with the options of the other", options),
+        (TOOLS, "their programs may not do the same work", tool.clone()),
+    ]
+}
 
 /// Returns what makes the runs unlike each other in more than what is asked about, a sentence each, and the names of what
 /// any difference may be due to.
 pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&'static str>) {
     let mut differences = Vec::new();
-    let mut check = |what: &'static str, advice: &'static str, is_grave: bool, groups: Values| {
+    let mut check = |what: &'static str, advice: &'static str, groups: Values| {
         if groups.len() > 1 {
             let values = groups.iter().map(|(value, letters)| format!("{value} ({})", letters.join(", ")));
-            differences.push((what, values.collect::<Vec<String>>().join(", "), advice, is_grave));
+            differences.push((what, values.collect::<Vec<String>>().join(", "), advice));
         }
     };
-    for Common { what, advice, grave, value } in COMMON {
-        check(what, advice, grave, grouped(runs, |results| Some(value(results))));
+    for (place, (what, advice, _)) in common(&Run::default()).into_iter().enumerate() {
+        check(what, advice, grouped(runs, |results| Some(common(&results.run)[place].2.clone())));
     }
     for InCommon { fact, what, advice, if_known } in Facts::common() {
         let unknown = (!if_known).then_some(UNKNOWN);
-        check(what, advice, true, grouped(runs, |results| results.facts.text(fact).or(unknown).map(str::to_owned)));
+        check(what, advice, grouped(runs, |results| results.facts.text(fact).or(unknown).map(str::to_owned)));
     }
-    let unlike: Vec<&str> = differences.iter().filter(|(.., is_grave)| *is_grave).map(|(what, ..)| *what).collect();
+    let unlike: Vec<&str> = differences.iter().map(|(what, ..)| *what).filter(|what| *what != TOOLS).collect();
     // A single difference is what was changed between rounds, and a kernel is always changed on purpose.
     let is_wanted = unlike.len() == 1 && (design.is_in_turn() || unlike == [Facts::KERNELS]);
-    let warning = |(what, values, advice, is_grave): &(&str, String, &str, bool)| match is_wanted && *is_grave {
+    let warning = |(what, values, advice): &(&str, String, &str)| match is_wanted && *what != TOOLS {
         true => format!("the {what} differ: {values}; this is what the runs compare"),
         false => format!("the {what} differ: {values}; {advice}"),
     };

@@ -323,12 +323,6 @@ impl<'a, T: ?Sized> Columns<'a, T> {
     }
 }
 
-impl<T: ?Sized> Default for Columns<'_, T> {
-    fn default() -> Self {
-        Columns::new()
-    }
-}
-
 /// Returns what programs have of a row; the ends of its first estimate are `low` and `high`.
 pub(crate) fn object<'c>(columns: impl Iterator<Item = &'c Column>, row: &Row) -> Map<String, Value> {
     let mut object = Map::new();

@@ -23,8 +23,7 @@ pub fn log(journal: &Journal, results: &Results) -> String {
 pub fn passed(cell: &Cell, trial: &Trial, is_first: bool) -> String {
     let mut text = String::new();
     if is_first {
-        let copies = if cell.key.copies == 1 { "copy" } else { "copies" };
-        let _ = writeln!(text, "\n{}\n{} -- {} {copies}", "#".repeat(56), cell.label, cell.key.copies);
+        let _ = writeln!(text, "\n{}\n{} -- {}", "#".repeat(56), cell.label, words::copies(cell.key.copies));
         let _ = writeln!(text, "==> \"{}\"\n", cell.key.test);
     }
     let _ = writeln!(text, "#### Pass {}\n", trial.block + 1);
@@ -54,11 +53,8 @@ fn add_cell(text: &mut String, cell: &Cell, trials: &[&Trial], results: &Results
     for (place, count) in counts.iter().enumerate() {
         let _ = writeln!(text, "{:<17} {count:.1}", if place < dropped { "*Dump score:" } else { "Count score:" });
     }
-    let title = if cell.key.copies == 1 {
-        "Results of 1 copy".to_owned()
-    } else {
-        format!("Sum of {} copies", cell.key.copies)
-    };
+    let what = if cell.key.copies == 1 { "Results of" } else { "Sum of" };
+    let title = format!("{what} {}", words::copies(cell.key.copies));
     let _ = writeln!(text, "\n>>>> {title}\n>>>> score: {}\n>>>> time: {}", row.score.value, row.seconds);
     let _ = writeln!(text, ">>>> iterations: {}\n", row.n);
 }

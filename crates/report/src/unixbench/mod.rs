@@ -14,6 +14,7 @@ use analysis::{Figure, Results};
 pub use log::{log, passed};
 pub use page::page;
 pub use text::{rule, text};
+use words::Grouped;
 
 /// What is known of the system: a name such as `OS`, or none, and one line or more.
 pub type Heading = [(String, String)];
@@ -28,13 +29,6 @@ struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// Returns `2 CPUs in system; running 1 parallel copy of tests`.
-    fn title(&self, cpus: usize) -> String {
-        let processors = if cpus == 1 { "CPU" } else { "CPUs" };
-        let copies = if self.copies == 1 { "copy" } else { "copies" };
-        format!("{cpus} {processors} in system; running {} parallel {copies} of tests", self.copies)
-    }
-
     /// Returns its first and its last moment by the clock of the run, unless that is not known.
     fn moments(&self, results: &Results) -> Option<[DateTime; 2]> {
         let began: DateTime = results.run.started.get(..19)?.parse().ok()?;
@@ -43,27 +37,21 @@ impl Copies<'_> {
     }
 }
 
+/// Returns `2 CPUs in system; running 1 parallel copy of tests`.
+pub(crate) fn title(cpus: usize, copies: u32) -> String {
+    format!("{} in system; running {} of tests", words::count(cpus, "CPU"), words::count(copies, "parallel copy"))
+}
+
 /// Returns the results by number of copies: in the order of the passes, or of blocks from few to many.
-fn levels(results: &Results) -> Vec<Copies<'_>> {
-    let mut levels: Vec<Copies<'_>> = Vec::new();
-    for row in &results.figures {
-        let copies = row.cell.key.copies;
-        let place = levels.iter().position(|level| level.copies == copies).unwrap_or_else(|| {
-            levels.push(Copies { copies, rows: Vec::new(), span: (f64::INFINITY, 0.0) });
-            levels.len() - 1
-        });
-        let level = &mut levels[place];
-        level.rows.push(row);
-        for sample in &row.samples {
-            level.span = (level.span.0.min(sample.at), level.span.1.max(sample.at + row.seconds));
-        }
-    }
-    for level in &mut levels {
-        level.rows.sort_by(|a, b| a.cell.label.cmp(&b.cell.label));
-        if level.span.0.is_infinite() {
-            level.span = (0.0, results.seconds);
-        }
-    }
+fn levels<'a>(results: &'a Results) -> Vec<Copies<'a>> {
+    let level = |(copies, mut rows): (u32, Vec<&'a Figure>)| {
+        rows.sort_by(|a, b| a.cell.label.cmp(&b.cell.label));
+        let samples = rows.iter().flat_map(|row| row.samples.iter().map(|sample| (sample.at, sample.at + row.seconds)));
+        let (from, to) = samples.fold((f64::INFINITY, 0.0_f64), |span, at| (span.0.min(at.0), span.1.max(at.1)));
+        Copies { copies, rows, span: if from.is_finite() { (from, to) } else { (0.0, results.seconds) } }
+    };
+    let by_copies = results.figures.iter().map(|row| (row.cell.key.copies, row)).grouped();
+    let mut levels: Vec<Copies<'a>> = by_copies.into_iter().map(level).collect();
     if results.run.is_classic() {
         levels.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
         // As in UnixBench, a level lasts from the end of the one before: its rests are in its time.

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{Copies, Heading, levels, origin, score};
+use super::{Copies, Heading, levels, origin, score, title};
 use analysis::{Figure, Index, Part, Results};
 
 const STYLE: &str = "table{border-collapse:collapse}td,th{border:1px solid;padding:2px 6px}td.n{text-align:right}";
@@ -39,7 +39,7 @@ fn section(results: &Results, level: &Copies<'_>) -> Markup {
     let indexes: Vec<&Index> = results.indexes().iter().filter(|index| index.copies == level.copies).collect();
     let is_other = |row: &&&Figure| !indexes.iter().any(|index| has(index, row));
     html! {
-        h2 { "Benchmark Run: " (level.title(results.run.cpus)) }
+        h2 { "Benchmark Run: " (title(results.run.cpus, level.copies)) }
         @if let Some([from, to]) = level.moments(results) {
             p { "Time: " (from.strftime("%H:%M:%S")) " - " (to.strftime("%H:%M:%S")) }
         }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Copies, Heading, levels, origin, score};
-use analysis::{Index, Results};
+use super::{Copies, Heading, levels, origin, score, title};
+use analysis::{Index, Part, Results};
 
 /// Returns the rule between the passes and the report on a terminal; it is not in the file.
 #[must_use]
@@ -33,7 +33,7 @@ fn add_level(text: &mut String, results: &Results, level: &Copies<'_>) {
         let _ =
             writeln!(text, "Benchmark Run: {} - {}", from.strftime("%a %b %d %Y %H:%M:%S"), to.strftime("%H:%M:%S"));
     }
-    let _ = writeln!(text, "{}\n", level.title(results.run.cpus));
+    let _ = writeln!(text, "{}\n", title(results.run.cpus, level.copies));
     for row in &level.rows {
         let cell = &row.cell;
         let (label, value, unit) = (&cell.label, score(row.score.value), &cell.unit);
@@ -45,15 +45,13 @@ fn add_level(text: &mut String, results: &Results, level: &Copies<'_>) {
     }
 }
 
-fn add_index(text: &mut String, index: &Index) {
+fn add_index<'a>(text: &mut String, index: &'a Index) {
     let heading = format!("{} {}", index.name, if index.complete { "Index Values" } else { "Partial Index" });
     let _ = writeln!(text, "{heading:<40} {:>12} {:>12} {:>8}", "BASELINE", "RESULT", "INDEX");
-    let parts = index
-        .parts
-        .iter()
-        .map(|part| (&part.label, [score(part.baseline), score(part.score), score(part.index.value)]));
-    let others = index.others.iter().map(|(label, value)| (label, ["---".to_owned(), score(*value), "---".to_owned()]));
-    let mut lines: Vec<(&String, [String; 3])> = parts.chain(others).collect();
+    let part = |part: &'a Part| (&part.label, [part.baseline, part.score, part.index.value].map(score));
+    let other = |(label, value): &'a (String, f64)| (label, ["---".to_owned(), score(*value), "---".to_owned()]);
+    let mut lines: Vec<(&String, [String; 3])> =
+        index.parts.iter().map(part).chain(index.others.iter().map(other)).collect();
     lines.sort();
     for (label, [baseline, result, index]) in lines {
         let _ = writeln!(text, "{label:<40} {baseline:>12} {result:>12} {index:>8}");

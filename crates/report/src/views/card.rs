@@ -1,6 +1,6 @@
 //! A machine on a card: what it is, what it scores, and how far that can be believed. For a forum, a page, a program.
 
-use analysis::{Figure, Index, Results};
+use analysis::{Index, Results};
 use journal::{Finding, Severity};
 use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
@@ -95,25 +95,14 @@ pub fn card(card: &Card<'_>) -> Document {
 
 /// The system in one block.
 fn system(results: &Results) -> Block {
-    let pair = |(title, fact): (&str, &journal::Fact)| Pair {
-        key: fact.name.clone(),
-        label: title.to_owned(),
-        narrow: title.to_owned(),
-        value: fact.value.clone(),
-        ..Pair::default()
+    let pair = |title: &str, key: &str, value: String| {
+        let [key, label, narrow] = [key, title, title].map(str::to_owned);
+        Pair { key, label, narrow, value, ..Pair::default() }
     };
-    let mut items: Vec<Pair> = results.facts.heading().map(pair).collect();
-    if let Some(build) = &results.run.build {
-        let value = format!("{} build, {}", build.name, build.compiler);
-        let named = |text: &str| text.to_owned();
-        items.push(Pair {
-            key: named("build"),
-            label: named("Programs"),
-            narrow: named("Programs"),
-            value,
-            ..Pair::default()
-        });
-    }
+    let facts = results.facts.heading().map(|(title, fact)| pair(title, &fact.name, fact.value.clone()));
+    let mut items: Vec<Pair> = facts.collect();
+    let build = results.run.build.as_ref();
+    items.extend(build.map(|build| pair("Programs", "build", format!("{} build, {}", build.name, build.compiler))));
     Block::Pairs(Pairs { key: "system", title: String::new(), items })
 }
 
@@ -130,10 +119,7 @@ fn scores(results: &Results) -> crate::document::Table {
         .with(Column::number("1 copy").keyed("one").main(), |line| estimate(line.one))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.one))
         .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_one"), |line| estimate(line.quiet_one))
-        .with(
-            Column::number(&all).keyed("all").main(),
-            |line| if most > 1 { estimate(line.all) } else { Field::Missing },
-        )
+        .with(Column::number(&all).keyed("all").main(), |line| estimate(line.all))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.all))
         .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_all"), |line| estimate(line.quiet_all))
         .of(&lines)
@@ -149,44 +135,43 @@ fn system_index(results: &Results, copies: u32) -> Option<&Index> {
     results.indexes().iter().find(|index| index.id == "system" && index.copies == copies)
 }
 
-fn index(results: &Results, most: u32) -> Option<Line<'static>> {
-    let at = |copies| system_index(results, copies);
+/// A score, and its estimate without disturbances.
+type Known = (Estimate, Option<Estimate>);
+
+/// Returns the line of a figure at one copy and at `most`; `None` where it is known at neither.
+fn line(label: String, unit: &str, most: u32, at: impl Fn(u32) -> Option<Known>) -> Option<Line<'_>> {
     let (one, all) = (at(1), at(most).filter(|_| most > 1));
-    let known = one.or(all)?;
-    let label = if known.complete { "System index" } else { "System index (partial)" };
-    Some(Line {
-        label: label.to_owned(),
-        unit: "",
-        one: one.map(|index| index.score),
-        quiet_one: one.and_then(|index| index.quiet),
-        all: all.map(|index| index.score),
-        quiet_all: all.and_then(|index| index.quiet),
+    let [score, quiet]: [fn(Known) -> Option<Estimate>; 2] = [|known| Some(known.0), |known| known.1];
+    one.or(all).map(|_| Line {
+        label,
+        unit,
+        one: one.and_then(score),
+        quiet_one: one.and_then(quiet),
+        all: all.and_then(score),
+        quiet_all: all.and_then(quiet),
     })
 }
 
+fn index(results: &Results, most: u32) -> Option<Line<'static>> {
+    let known = system_index(results, 1).or(system_index(results, most))?;
+    let label = if known.complete { "System index" } else { "System index (partial)" };
+    let at = |copies| system_index(results, copies).map(|index| (index.score, index.quiet));
+    line(label.to_owned(), "", most, at)
+}
+
 fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
-    let at =
-        |copies: u32| results.figures.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
-    let (one, all) = (at(1), at(most).filter(|_| most > 1));
-    let known = one.or(all)?;
-    let quiet = |row: Option<&Figure>| row.and_then(|row| row.quiet.as_ref()).map(|quiet| quiet.score);
-    Some(Line {
-        label: known.cell.label.clone(),
-        unit: &known.cell.unit,
-        one: one.map(|row| row.score),
-        quiet_one: quiet(one),
-        all: all.map(|row| row.score),
-        quiet_all: quiet(all),
+    let own = || results.figures.iter().filter(|row| row.cell.key.test == test);
+    let cell = &own().next()?.cell;
+    line(cell.label.clone(), &cell.unit, most, |copies| {
+        let row = own().find(|row| row.cell.key.copies == copies)?;
+        Some((row.score, row.quiet.as_ref().map(|quiet| quiet.score)))
     })
 }
 
 /// What the machine drew while the index was measured, where that is known.
 fn power(results: &Results, most: u32) -> Option<Line<'static>> {
-    let at = |copies| system_index(results, copies)?.watts;
-    let (one, all) = (at(1), at(most).filter(|_| most > 1));
-    let label = "Power during the index".to_owned();
-    one.or(all)?;
-    Some(Line { label, unit: "W", one, quiet_one: None, all, quiet_all: None })
+    let at = |copies| Some((system_index(results, copies)?.watts?, None));
+    line("Power during the index".to_owned(), "W", most, at)
 }
 
 fn disk(results: &Results) -> crate::document::Table {

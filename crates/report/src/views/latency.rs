@@ -197,13 +197,9 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         blocks.extend([Block::Table(marks(task)), charts(task, &loads, tasks.len())]);
     }
     blocks.extend(super::holders::blocks(&tasks));
-    blocks.extend([
-        Block::section("What the columns show"),
-        Block::text(COLUMNS),
-        Block::text(FRAMES),
-        Block::Text(Readers::PAGE, String::new(), CHARTS.to_owned()),
-        Block::notes(vec![NOT_INTERBENCH.to_owned()]),
-    ]);
+    blocks.extend([Block::section("What the columns show"), Block::text(COLUMNS), Block::text(FRAMES)]);
+    blocks.push(Block::Text(Readers::PAGE, String::new(), CHARTS.to_owned()));
+    blocks.push(Block::notes(vec![NOT_INTERBENCH.to_owned()]));
     blocks
 }
 

@@ -8,7 +8,7 @@ use crate::document::{Block, Column, Columns, Field, Readers};
 /// Returns the tables of what was found, and of what each test needs.
 pub(super) fn blocks(power: Option<&Power>) -> Vec<Block> {
     let Some(power) = power else {
-        return vec![Block::Text(Readers::PEOPLE, String::new(), "Too little was measured to compare.".to_owned())];
+        return vec![Block::text("Too little was measured to compare.")];
     };
     let percent = |value: f64| Field::Suffixed(value, words::signed_fine, "%");
     let found = Columns::new()

@@ -17,10 +17,9 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     if found.is_empty() {
         return Vec::new();
     }
-    let text = |text: String| Block::Text(Readers::PEOPLE, String::new(), text);
     let mut blocks = vec![Block::section("Among reference systems")];
-    blocks.extend(sentences(results).into_iter().map(text));
-    blocks.extend([Block::Table(columns().of(found).shown(Readers::PAGE)), text(READING.to_owned())]);
+    blocks.extend(sentences(results).into_iter().map(Block::text));
+    blocks.extend([Block::Table(columns().of(found).shown(Readers::PAGE)), Block::text(READING)]);
     blocks
 }
 

@@ -130,7 +130,7 @@ fn certainty(results: &Results) -> Vec<Block> {
     let more =
         disturbed(results).into_iter().chain(lacking).chain(results.bill.as_ref().map(|bill| why_wide(bill, results)));
     let paragraphs = [interval].into_iter().chain(more);
-    paragraphs.map(|text| Block::Text(Readers::PEOPLE, String::new(), text)).collect()
+    paragraphs.map(Block::text).collect()
 }
 
 /// How many trials were disturbed, and by whom.
@@ -218,12 +218,11 @@ fn percent(share: f64) -> String {
 
 /// UnixBench's words.
 fn heading(results: &Results, level: u32) -> String {
-    let cpus = match results.run.cpus {
+    match results.run.cpus {
         // An imported report does not say.
-        0 => return words::count(level, "copy"),
-        cpus => words::count(cpus, "CPU"),
-    };
-    format!("{cpus} in system; running {} of tests", words::count(level, "parallel copy"))
+        0 => copies(level),
+        cpus => crate::unixbench::title(cpus, level),
+    }
 }
 
 fn scores(results: &Results, level: u32) -> Table {

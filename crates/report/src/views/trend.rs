@@ -48,7 +48,7 @@ fn heading(series: &Series, all: &[Series]) -> String {
 
 fn points(series: &Series) -> Table {
     let most =
-        series.points.iter().map(|point| score(point).value).filter(|value| value.is_finite()).fold(0.0, f64::max);
+        series.points.iter().map(|point| point.score.value).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let changes = |point: &Point| {
         let change = |change: &Change| format!("{}: {} -> {}", change.name, change.before, change.after);
         Field::Words(point.changed.iter().map(change).collect())
@@ -60,11 +60,11 @@ fn points(series: &Series) -> Table {
         })
         .data(|_| json!(series.key))
         .data(|_| json!({"label": series.label, "unit": series.unit}))
-        .with(Column::words(""), move |point| Field::Bar(score(point).value / most))
+        .with(Column::words(""), move |point| Field::Bar(point.score.value / most))
         .with(Column::number("Score").keyed("value").main().wide(12), |point| {
-            Field::Estimate(score(point), words::score)
+            Field::Estimate(point.score, words::score)
         })
-        .with(Column::number("±").wide(7), |point| Field::Spread(score(point)))
+        .with(Column::number("±").wide(7), |point| Field::Spread(point.score))
         .with(Column::words("Run").keyed("run"), |point| Field::text(&point.run).narrow(shortened(&point.run, 20)))
         .with(Column::data("host"), |point| Field::text(&point.host))
         .with(Column::words("Changed since the run before").keyed("changed"), changes);
@@ -80,10 +80,6 @@ fn with_change<'a>(columns: Columns<'a, Point>) -> Columns<'a, Point> {
             Field::Number(change(point).value, words::signed_fine)
         })
         .with(Column::number("95 %"), move |point| Field::Interval(change(point), words::signed_fine))
-}
-
-fn score(point: &Point) -> Estimate {
-    point.score
 }
 
 /// The latest run of each cell beside those before it, for programs.

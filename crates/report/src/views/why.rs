@@ -13,12 +13,8 @@ pub(super) fn blocks(why: &Why) -> Vec<Block> {
     let letters = |(value, letters): &(String, Vec<String>)| format!("{value} ({})", letters.join(", "));
     let values = |hint: &Hint| hint.values.iter().map(letters).collect::<Vec<String>>().join(", against ");
     let items = why.hints.iter().map(|hint| sentence(hint, &values(hint), why.systems)).collect();
-    vec![
-        Block::section("Why they may differ"),
-        Block::text(lead(why)),
-        Block::items(items),
-        Block::Data("why", json!(why)),
-    ]
+    let heading = Block::section("Why they may differ");
+    vec![heading, Block::text(lead(why)), Block::items(items), Block::Data("why", json!(why))]
 }
 
 /// Returns a sentence on all hints, or on why there is none; and one for each, with the number of systems that have its best

@@ -306,7 +306,7 @@ pub(super) fn check(cost: &Cost) -> Vec<Block> {
     };
     let table = comparisons::columns(["first", "second"]).of(&lines(&cost.control, cost)).shown(Readers::PAGE);
     let table = table.titled("", remark(&cost.against, &cost.control));
-    vec![Block::section("A/A check"), Block::Text(Readers::PEOPLE, String::new(), text), Block::Table(table)]
+    vec![Block::section("A/A check"), Block::text(text), Block::Table(table)]
 }
 
 /// Returns a name without the condition, which both arms share.

@@ -32,11 +32,7 @@ pub(super) fn blocks(condition: &Condition, lines: &[Line<'_>]) -> Vec<Block> {
         .with(Column::words("95 %"), |(_, spread)| Field::Interval(spread.ratio, fine))
         .of(&differing)
         .shown(Readers::PEOPLE);
-    vec![
-        Block::Section(format!("Spread under {}", condition.name)),
-        Block::Text(Readers::PEOPLE, String::new(), text),
-        Block::Table(table),
-    ]
+    vec![Block::Section(format!("Spread under {}", condition.name)), Block::text(text), Block::Table(table)]
 }
 
 /// `varies 2.7 times less (1.9 to 3.8)`.
