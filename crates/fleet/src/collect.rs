@@ -1,6 +1,6 @@
 //! Gathering journals into a fleet's directory.
 
-use std::fs;
+use std::fs::{self, ReadDir};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -52,7 +52,7 @@ impl Collected {
     }
 }
 
-/// A file that is not part of the fleet.
+/// A file or directory that is not part of a fleet or a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// Its place.
@@ -62,6 +62,15 @@ pub struct Refused {
 }
 
 impl Refused {
+    /// Returns what is in a directory.
+    ///
+    /// # Errors
+    /// The directory, which cannot be read.
+    pub fn or_entries(path: &Path) -> Result<ReadDir, Refused> {
+        let refused = |error| Refused { path: path.to_path_buf(), reason: format!("it cannot be read: {error}") };
+        fs::read_dir(path).map_err(refused)
+    }
+
     /// Returns true if the file, or a directory it lies in, is named after a node.
     fn is_of(&self, node: &str) -> bool {
         let named = |part: &std::ffi::OsStr| {
@@ -114,13 +123,9 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>, collected: &mut Collected) {
         files.push(path.to_path_buf());
         return;
     }
-    let entries = match fs::read_dir(path) {
+    let entries = match Refused::or_entries(path) {
         Ok(entries) => entries,
-        Err(error) => {
-            let reason = format!("it cannot be read: {error}");
-            collected.refused.push(Refused { path: path.to_path_buf(), reason });
-            return;
-        }
+        Err(refused) => return collected.refused.push(refused),
     };
     let is_run = path.join(journal::FILE).exists();
     // What goes while it is looked at, an engine has put elsewhere.

@@ -6,9 +6,11 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::board::Board;
+use crate::class::Class;
+use crate::entry::Entry;
 use crate::files::Files;
 use crate::layout::call;
-use crate::measure::LEVELS;
+use crate::measure::{LEVELS, Measure};
 use crate::name::name_of;
 use crate::record::FACETS;
 
@@ -33,16 +35,8 @@ pub(crate) fn write(board: &Board, files: &Files) -> Result<()> {
             let next = known.len();
             facets.push(*known.entry(text).or_insert(next));
         }
-        let row = json!([
-            entry.id,
-            entry.system,
-            entry.host,
-            entry.date(),
-            board.classes[*class].id,
-            entry.about,
-            facets,
-            entry.marks,
-        ]);
+        let Entry { id, system, host, about, marks, .. } = entry;
+        let row = json!([id, system, host, entry.date(), board.classes[*class].id, about, facets, marks]);
         shards.entry(entry.id.chars().next().unwrap_or('0')).or_default().push(row);
     }
     for digit in SHARDS.chars().filter(|digit| shards.contains_key(digit)) {
@@ -65,28 +59,20 @@ fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &Numbered<'_
         let in_order: Vec<&str> = in_order.into_values().collect();
         json!({"id": FACETS[*place].0, "label": FACETS[*place].1, "values": in_order})
     };
-    let facets: Vec<Value> = board.facets.iter().map(facet).collect();
-    let classes: Vec<Value> = board
-        .classes
-        .iter()
-        .map(|class| json!({"id": class.id, "label": class.label(), "parts": class.parts()}))
-        .collect();
-    let measures: Vec<Value> = board
-        .measures
-        .iter()
-        .map(|measure| {
-            json!({
-                "id": measure.id, "file": name_of(&measure.id), "label": measure.label, "group": measure.group,
-                "unit": measure.unit, "lower": measure.is_lower_better, "change": measure.is_change, "runs": measure.values.len(),
-            })
-        })
-        .collect();
+    let class = |class: &Class| json!({"id": class.id, "label": class.label(), "parts": class.parts()});
     json!({
         "shards": shards.keys().collect::<String>(),
-        "facets": facets,
-        "classes": classes,
-        "measures": measures,
+        "facets": board.facets.iter().map(facet).collect::<Value>(),
+        "classes": board.classes.iter().map(class).collect::<Value>(),
+        "measures": board.measures.iter().map(of_measure).collect::<Value>(),
         "first": board.measures.get(board.first).map(|first| &first.id),
         "levels": LEVELS.map(|(id, label)| json!({"id": id, "label": label})),
+    })
+}
+
+fn of_measure(measure: &Measure) -> Value {
+    json!({
+        "id": measure.id, "file": name_of(&measure.id), "label": measure.label, "group": measure.group,
+        "unit": measure.unit, "lower": measure.is_lower_better, "change": measure.is_change, "runs": measure.values.len(),
     })
 }

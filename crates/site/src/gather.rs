@@ -4,22 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use catalogue::Catalogue;
-
-/// A file or directory that is not part of the site.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Its place.
-    pub path: PathBuf,
-    /// Why.
-    pub reason: String,
-}
+use fleet::Refused;
 
 /// The files at and below the places that were named.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     /// Files that should be journals, sorted, each once.
     pub(crate) journals: Vec<PathBuf>,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<Refused>,
 }
 
 impl Gathered {
@@ -50,13 +42,9 @@ impl Gathered {
             self.journals.extend(fleet.counting);
             return;
         }
-        let entries = match fs::read_dir(folder) {
+        let entries = match Refused::or_entries(folder) {
             Ok(entries) => entries,
-            Err(error) => {
-                let reason = format!("it cannot be read: {error}");
-                self.left_out.push(LeftOut { path: folder.to_path_buf(), reason });
-                return;
-            }
+            Err(refused) => return self.left_out.push(refused),
         };
         for path in entries.flatten().map(|entry| entry.path()) {
             // Links are not followed: they may lead round in a circle. Files that begin with a dot are half written.

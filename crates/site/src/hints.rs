@@ -34,17 +34,11 @@ pub(crate) fn write(board: &Board, columns: &Columns, catalogue: &Catalogue, fil
 fn of_class(board: &Board, class: usize, columns: &Columns, catalogue: &Catalogue) -> Value {
     let entries = entries(board, class);
     let facts: Vec<Vec<Fact>> = entries.iter().map(|entry| facts(entry)).collect();
-    let systems: Vec<System<'_>> = entries
-        .iter()
-        .zip(&facts)
-        .map(|(entry, facts)| System {
-            name: &entry.id,
-            scores: scores(entry, columns),
-            facts: facts.iter().collect(),
-            build: None,
-        })
-        .collect();
-    let why = Why::of(&systems, catalogue);
+    let systems = entries.iter().zip(&facts).map(|(entry, facts)| {
+        let (scores, facts) = (scores(entry, columns), facts.iter().collect());
+        System { name: &entry.id, scores, facts, build: None }
+    });
+    let why = Why::of(&systems.collect::<Vec<System<'_>>>(), catalogue);
     let (lead, sentences) = report::why(&why);
     let hints: Vec<Value> =
         why.hints.iter().zip(sentences).map(|(hint, text)| json!({"fact": hint.name, "text": text})).collect();

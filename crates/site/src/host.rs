@@ -75,15 +75,8 @@ fn pages(
     let trends = if entries.len() > 1 { trends(name, entries, asked, catalogue, files)? } else { Vec::new() };
     let mut names: Vec<String> = trends.iter().map(|(file, _)| format!("h/{file}")).collect();
     if let Some(latest) = entries.last() {
-        let page = Page {
-            up: UP,
-            site: "Ranking",
-            title: &latest.host,
-            line: latest.about.clone(),
-            name: "",
-            scripts: &[],
-            body: body(board, entries, &trends),
-        };
+        let (line, body) = (latest.about.clone(), body(board, entries, &trends));
+        let page = Page { up: UP, site: "Ranking", title: &latest.host, line, name: "", scripts: &[], body };
         names.push(format!("h/{name}.html"));
         files.write(&format!("h/{name}.html"), page.render().as_bytes())?;
     }

@@ -48,8 +48,8 @@ use board::Board;
 use catalogue::Catalogue;
 pub use check::check;
 use files::Files;
+use fleet::Refused;
 use gather::Gathered;
-pub use gather::LeftOut;
 pub use price::Prices;
 use reading::Reading;
 use state::{Keeper, Pages, State};
@@ -83,7 +83,7 @@ pub struct Built {
     /// Journals that were read, and not known from the last time.
     pub read: usize,
     /// Files that are not part of it.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<Refused>,
     /// Counts of replacements that leave out the owners of the machines.
     pub replaced: Replaced,
 }

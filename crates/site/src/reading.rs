@@ -9,13 +9,13 @@ use rayon::prelude::*;
 use crate::anonymous::{Replaced, anonymous};
 use crate::entry::{Columns, Entry};
 use crate::files::Files;
-use crate::gather::LeftOut;
 use crate::name::name_of;
 use crate::record::Record;
 use crate::state::{Known, Stamp};
 use crate::{Asked, Built, embed, page, picture};
 use analysis::Results;
 use catalogue::Catalogue;
+use fleet::Refused;
 
 /// The runs of a site as they are read.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Reading {
         for (path, found) in found {
             match found {
                 Ok(found) => self.add(found),
-                Err(error) => self.built.left_out.push(LeftOut { path: path.clone(), reason: format!("{error:#}") }),
+                Err(error) => self.built.left_out.push(Refused { path: path.clone(), reason: format!("{error:#}") }),
             }
         }
     }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::class::Class;
 use crate::files::Files;
-use analysis::{Figure, Index, Results, Summary};
-use journal::{Fact, Facts, Key, Run};
+use analysis::{CostTotal, Figure, Index, Results, Summary};
+use journal::{Cell, Fact, Facts, Key, Run};
 use stats::Estimate;
 
 /// The maker of pages: a hash of the code from results to pages.
@@ -82,31 +82,21 @@ pub(crate) struct Change {
 /// Returns what conditions cost: over each index, and in each cell by its first measure.
 fn costs(results: &Results) -> Vec<Change> {
     let Some(cost) = results.cost() else { return Vec::new() };
+    let change = |key: &Key, label: &str, unit: &str, is_lower_better: bool, change: Estimate| {
+        let [label, against, unit] = [label, &cost.against, unit].map(str::to_owned);
+        Change { key: key.clone(), label, against, unit, is_lower_better, change }
+    };
     let mut costs: Vec<Change> = Vec::new();
     for condition in &cost.conditions {
-        costs.extend(condition.totals.iter().map(|total| Change {
-            key: Key {
-                test: format!("index.{}", total.id),
-                copies: total.copies,
-                load: total.load.clone(),
-                condition: condition.name.clone(),
-            },
-            label: total.name.clone(),
-            against: cost.against.clone(),
-            unit: "%".to_owned(),
-            is_lower_better: false,
-            change: total.mean.delta,
+        costs.extend(condition.totals.iter().map(|CostTotal { id, name: label, copies, load, mean }| {
+            let (test, load, condition) = (format!("index.{id}"), load.clone(), condition.name.clone());
+            let key = Key { test, copies: *copies, load, condition };
+            change(&key, label, "%", false, mean.delta)
         }));
         for one in condition.effects.iter().map(|effect| &effect.comparison) {
-            if !costs.iter().any(|known| known.key == one.cell.key) {
-                costs.push(Change {
-                    key: one.cell.key.clone(),
-                    label: one.cell.label.clone(),
-                    against: cost.against.clone(),
-                    unit: one.measure.delta_unit().to_owned(),
-                    is_lower_better: one.lower_is_better(),
-                    change: one.change(),
-                });
+            let Cell { key, label, .. } = &one.cell;
+            if !costs.iter().any(|known| known.key == *key) {
+                costs.push(change(key, label, one.measure.delta_unit(), one.lower_is_better(), one.change()));
             }
         }
     }
@@ -127,13 +117,8 @@ impl Record {
             let [name, label, group] = [COMPILER, "Compiler", "Software"].map(str::to_owned);
             summary.facts.push(Fact { name, label, group, value: build.compiler.clone(), quantity: None });
         }
-        let record = Record {
-            pages: made_by(url),
-            id: id.to_owned(),
-            class: Class::new(&results.run).id,
-            costs: costs(results),
-            summary,
-        };
+        let (class, costs) = (Class::new(&results.run).id, costs(results));
+        let record = Record { pages: made_by(url), id: id.to_owned(), class, summary, costs };
         let value = serde_json::to_value(record).context("a run cannot be encoded")?;
         serde_json::from_value(cleaned(value)).context("a run cannot be encoded")
     }
