@@ -50,24 +50,10 @@ impl Results {
     #[must_use]
     pub fn entry(&self, name: &str, title: &str, source: &str) -> Journal {
         let Run { host, tool, started, procedure, cpus, indexes, build, pin, .. } = self.run.clone();
-        let view = if self.run.is_scaling() { View::Scaling } else { View::Scores };
-        let day = started.get(..10).unwrap_or_default().to_owned();
-        let (format, name, comment) = (FORMAT.to_owned(), name.to_owned(), title.to_owned());
-        let run = Run {
-            format,
-            name,
-            host,
-            tool,
-            started: day,
-            procedure,
-            comment,
-            cpus,
-            indexes,
-            build,
-            pin,
-            view,
-            ..Run::default()
-        };
+        let mut run = Run { host, tool, procedure, cpus, indexes, build, pin, ..Run::default() };
+        (run.format, run.name, run.comment) = (FORMAT.to_owned(), name.to_owned(), title.to_owned());
+        run.started = started.get(..10).unwrap_or_default().to_owned();
+        run.view = if self.run.is_scaling() { View::Scaling } else { View::Scores };
         let figures = self.figures.iter().filter(|row| !row.cell.control && row.score.value.is_finite());
         let trial = |(cell, row): (usize, &Figure)| {
             let Estimate { value, low, high } = row.score;
@@ -181,17 +167,9 @@ fn stand(figure: &Compared<'_>, entries: &[Others<'_>], (way, alike): (&str, boo
     let (first, last) = rank_ranges(&scores, figure.lower_is_better).last().copied()?;
     let distance = |score: &Estimate| (score.value / figure.score.value).natural_log().abs();
     let nearest = known.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?.0.to_owned();
-    let Compared { key, label, .. } = figure;
-    let (key, label, procedure) = (key.clone(), label.clone(), way.to_owned());
-    Some(Reference {
-        key,
-        label,
-        procedure,
-        alike,
-        of: known.len(),
-        better_than: (scores.len() - last, scores.len() - first),
-        nearest,
-    })
+    let (of, better_than) = (known.len(), (scores.len() - last, scores.len() - first));
+    let (key, label, procedure) = (figure.key.clone(), figure.label.clone(), way.to_owned());
+    Some(Reference { key, label, procedure, alike, of, better_than, nearest })
 }
 
 /// Returns the half-width of an index on the logarithmic scale, if the run is an entry that has it.

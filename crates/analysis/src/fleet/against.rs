@@ -9,7 +9,7 @@ use super::{Against, Change, Delivered, FEWEST, FactChange, Outlier};
 use crate::compare::Measure;
 use crate::compare::engine::{self, Data, Difference};
 use journal::NodeId;
-use stats::{Exact, mean};
+use stats::{Exact, Shift, mean};
 
 /// Where the nodes stand in the report.
 pub(super) struct Places<'a> {
@@ -78,24 +78,18 @@ fn changes(differences: &[Vec<Option<Cell>>], columns: usize, threshold: f64) ->
     let together: Vec<f64> = differences.iter().filter_map(of_node).collect();
     let of_columns = (0..columns)
         .map(|column| (Some(column), differences.iter().filter_map(|row| Some(row[column]?.log)).collect()));
-    let mut found: Vec<(Option<usize>, usize, Difference)> = std::iter::once((None, together))
-        .chain(of_columns)
-        .filter(|(_, logs)| !logs.is_empty())
+    let all = std::iter::once((None, together)).chain(of_columns).filter(|(_, logs)| !logs.is_empty());
+    let (places, mut found): (Vec<(Option<usize>, usize)>, Vec<Difference>) = all
         .map(|(column, logs)| {
-            (column, logs.len(), Difference::new(Measure::Score, Data::Paired((0..).zip(logs).collect())))
+            ((column, logs.len()), Difference::new(Measure::Score, Data::Paired((0..).zip(logs).collect())))
         })
-        .collect();
-    engine::judge(found.iter_mut().map(|(.., difference)| difference), threshold);
-    let change = |(column, nodes, difference): (Option<usize>, usize, Difference)| Change {
-        column,
-        nodes,
-        delta: difference.delta(),
-        p: difference.shift.p,
-        q: difference.q,
-        method: difference.shift.method,
-        verdict: difference.verdict,
+        .unzip();
+    engine::judge(&mut found, threshold);
+    let change = |((column, nodes), difference): ((Option<usize>, usize), Difference)| {
+        let (delta, Difference { q, verdict, shift: Shift { p, method, .. }, .. }) = (difference.delta(), difference);
+        Change { column, nodes, delta, p, q, method, verdict }
     };
-    found.into_iter().map(change).collect()
+    places.into_iter().zip(found).map(change).collect()
 }
 
 /// A node's place, the column, and how unlike the others it changed.
@@ -153,12 +147,9 @@ fn facts(pairs: &[(&Delivered<'_>, &Delivered<'_>)]) -> Vec<FactChange> {
         if pairs.len() > 3 && 2 * changes.len() > pairs.len() {
             continue;
         }
-        changed.extend(changes.into_iter().map(|((before, after), nodes)| FactChange {
-            name: name.to_owned(),
-            label: label.to_owned(),
-            before: before.to_owned(),
-            after: after.to_owned(),
-            nodes,
+        changed.extend(changes.into_iter().map(|((before, after), nodes)| {
+            let [name, label, before, after] = [name, label, before, after].map(str::to_owned);
+            FactChange { name, label, before, after, nodes }
         }));
     }
     let key = |one: &FactChange| (one.name.clone(), one.before.clone(), one.after.clone());

@@ -150,18 +150,12 @@ fn differs(name: &str, fact: &Told<'_>, counts: &[(&str, (usize, usize))]) -> Di
 }
 
 fn candidate(name: &str, label: &str, value: String, (slow_with, others_with): (usize, usize), slow: &[bool]) -> Trait {
-    let all = slow.iter().filter(|slow| **slow).count();
-    Trait {
-        name: name.to_owned(),
-        label: label.to_owned(),
-        value,
-        slow_with,
-        slow: all,
-        others_with,
-        others: slow.len() - all,
-        p: fisher_p((slow_with, all), (others_with, slow.len() - all)),
-        q: 1.0,
-    }
+    let all = slow.len();
+    let slow = slow.iter().filter(|slow| **slow).count();
+    let others = all - slow;
+    let p = fisher_p((slow_with, slow), (others_with, others));
+    let [name, label] = [name, label].map(str::to_owned);
+    Trait { name, label, value, slow_with, slow, others_with, others, p, q: 1.0 }
 }
 
 /// A fact whose value nearly every node has to itself: numbers are reported by the least and the greatest quarter of the

@@ -120,13 +120,9 @@ impl Plot {
     fn draw(&self, class: &str, (width, height): (f64, f64)) -> Markup {
         let top = if self.down.is_empty() { TOP } else { TOP + WORDS };
         let (right, bottom) = (width - RIGHT, height - BOTTOM);
-        let frame = Frame {
-            x: self.x.scale.between(LEFT + INSET, right - INSET),
-            y: self.y.scale.between(bottom - INSET, top + INSET),
-            top,
-            right,
-            bottom,
-        };
+        let x = self.x.scale.between(LEFT + INSET, right - INSET);
+        let y = self.y.scale.between(bottom - INSET, top + INSET);
+        let frame = Frame { x, y, top, right, bottom };
         let mut svg = Svg::default();
         self.grid(&mut svg, &frame, width);
         self.guides(&mut svg, &frame);
@@ -187,12 +183,7 @@ impl Frame {
             }
         }
         // Marks without hover texts need no elements of their own.
-        let mut joined = [
-            ("point", String::new()),
-            ("mark", String::new()),
-            ("mark hollow", String::new()),
-            ("clip", String::new()),
-        ];
+        let mut joined = ["point", "mark", "mark hollow", "clip"].map(|class| (class, String::new()));
         for mark in &series.marks {
             let Some((kind, d)) = self.mark(series.number, mark, many) else { continue };
             if let Some((low, high)) = mark.interval.and_then(|(low, high)| self.y.at(low).zip(self.y.at(high)))
