@@ -128,29 +128,26 @@ impl Cooling {
 
     /// Returns what there is to say first.
     pub(super) fn verdict(&self, journal: &Journal) -> String {
-        let mut text = match (&self.fall, &self.clock, &self.throughput) {
-            (_, None, None) => "Too short to judge: later seconds are compared with the first ones.".to_owned(),
-            (Some(fall), clock, throughput) => {
-                let what = if clock.is_some() { "clock" } else { "throughput" };
-                let kept = clock.as_ref().or(throughput.as_ref()).map_or(f64::NAN, |held| held.ratio.value);
+        let judged = self.clock.as_ref().or(self.throughput.as_ref());
+        let what = if self.clock.is_some() { "clock" } else { "throughput" };
+        let kept = judged.map_or(f64::NAN, |held| 100.0 * held.ratio.value);
+        let mut text = match (&self.fall, what) {
+            _ if judged.is_none() => "Too short to judge: later seconds are compared with the first ones.".to_owned(),
+            (Some(Fall { at, cause }), what) => {
                 let is_virtual = is_virtual(journal);
                 // Whose clock a virtual machine's is, only its host knows.
-                let lead = if is_virtual && fall.cause.kind() == cause::UNKNOWN { "" } else { "It throttled: " };
-                let words = format!(
-                    "{lead}after {:.0} s the {what} fell; in the last quarter it was {:.1} % of the initial one. {}",
-                    fall.at,
-                    kept * 100.0,
-                    fall.cause.text(is_virtual)
-                );
-                if lead.is_empty() { words.replacen("after", "After", 1) } else { words }
+                let lead = if is_virtual && cause.kind() == cause::UNKNOWN { "After" } else { "It throttled: after" };
+                let why = cause.text(is_virtual);
+                format!(
+                    "{lead} {at:.0} s the {what} fell; in the last quarter it was {kept:.1} % of the initial one. {why}"
+                )
             }
-            (None, Some(clock), _) => format!(
-                "No throttling: in the last quarter the clock was {:.1} % of the initial one.",
-                clock.ratio.value * 100.0
-            ),
-            (None, None, Some(throughput)) => format!(
-                "No throttling seen: the clock could not be measured; in the last quarter the throughput was {:.1} % of the initial one.",
-                throughput.ratio.value * 100.0
+            (None, "clock") => {
+                format!("No throttling: in the last quarter the clock was {kept:.1} % of the initial one.")
+            }
+            (None, _) => format!(
+                "No throttling seen: the clock could not be measured; in the last quarter the throughput was {kept:.1} % \
+                 of the initial one."
             ),
         };
         if let Some(at) = self.dip {
@@ -169,10 +166,8 @@ impl Cooling {
             );
         }
         if self.wrong > 0 {
-            text = format!(
-                "{}: this machine computes wrong results under load. {text}",
-                words::count(self.wrong, "wrong result")
-            );
+            let wrong = words::count(self.wrong, "wrong result");
+            text = format!("{wrong}: this machine computes wrong results under load. {text}");
         }
         text
     }

@@ -96,10 +96,10 @@ impl Memory {
         let mut text = match self.faults {
             0 if self.passes == 0 && self.unfinished.is_none() => "Nothing has been tested yet.".to_owned(),
             0 => format!("No fault in {over}."),
-            faults => format!(
-                "{} in {over}: do not trust this memory, or the path between it and the program.",
-                count(faults, "fault")
-            ),
+            faults => {
+                let faults = count(faults, "fault");
+                format!("{faults} in {over}: do not trust this memory, or the path between it and the program.")
+            }
         };
         for rise in &self.errors {
             let kind = if rise.corrected { "corrected" } else { "could not correct" };

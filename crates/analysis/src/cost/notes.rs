@@ -62,13 +62,12 @@ fn queued(effects: &[&Effect]) -> Option<String> {
     let share = |effect: &Effect| effect.trail.map_or(0.0, |trail| trail.queued);
     let most = effects.iter().map(|effect| share(effect)).fold(0.0, f64::max);
     let behind = effects.iter().filter(|effect| share(effect) > QUEUED);
-    let names: Vec<String> = behind.map(|effect| effect.comparison.cell.key.test.clone()).collect();
+    let names = listed(behind.map(|effect| effect.comparison.cell.key.test.clone()));
+    let percent = 100.0 * most;
     (!names.is_empty()).then(|| {
         format!(
-            "up to {:.0} % of a window's records were still queued when it closed, so these figures hold only until \
-             the queue is full; a smaller --backlog fills up sooner: {}",
-            100.0 * most,
-            listed(names)
+            "up to {percent:.0} % of a window's records were still queued when it closed, so these figures hold only \
+             until the queue is full; a smaller --backlog fills up sooner: {names}"
         )
     })
 }
@@ -141,14 +140,12 @@ fn drift(arms: &Arms<'_>, rows: &[Figure]) -> Option<String> {
     }
     let points: Vec<(f64, f64)> = sums.into_iter().map(|(block, values)| (f64::from(block), mean(values))).collect();
     let (change, p) = linear_change(&points)?;
-    let percent = 100.0 * change.exponential_less_1();
-    (p < 0.01 && percent.abs() >= DRIFT).then(|| {
+    let (percent, against) = (100.0 * change.exponential_less_1(), arms.against);
+    let (size, way) = (percent.abs(), if percent < 0.0 { "less" } else { "more" });
+    (p < 0.01 && size >= DRIFT).then(|| {
         format!(
-            "the machine drifted: under {} it did {:.0} % {} in the last block than in the first. Differences within \
-             blocks are not affected",
-            arms.against,
-            percent.abs(),
-            if percent < 0.0 { "less" } else { "more" }
+            "the machine drifted: under {against} it did {size:.0} % {way} in the last block than in the first. \
+             Differences within blocks are not affected"
         )
     })
 }
@@ -158,10 +155,8 @@ fn lost(arms: &Arms<'_>) -> Option<String> {
     let all: Vec<_> = arms.cells.iter().flat_map(|cell| arms.of(cell)).collect();
     let failed = all.iter().filter(|trial| trial.error.is_some()).count();
     let reason = all.iter().find_map(|trial| trial.error.as_ref())?;
-    Some(format!(
-        "{failed} of {} failed, and their blocks lack that arm; the first: {reason}",
-        count(all.len(), "trial")
-    ))
+    let all = count(all.len(), "trial");
+    Some(format!("{failed} of {all} failed, and their blocks lack that arm; the first: {reason}"))
 }
 
 /// How much weaker a comparison without common blocks is, as the control shows it: its two arms judged that way too.
@@ -172,23 +167,16 @@ fn apart(arms: &Arms<'_>, conditions: &[Condition]) -> Option<String> {
     if names.is_empty() {
         return None;
     }
-    let ratios: Vec<f64> = arms
-        .cells
-        .iter()
-        .filter(|cell| cell.control)
-        .filter_map(|cell| ratio(arms, cell))
-        .filter(|ratio| ratio.is_finite())
-        .collect();
-    let wider = median(&ratios);
+    let controls = arms.cells.iter().filter(|cell| cell.control);
+    let ratios = controls.filter_map(|cell| ratio(arms, cell)).filter(|ratio| ratio.is_finite());
+    let wider = median(&ratios.collect::<Vec<f64>>());
     let wider = if wider > 1.05 { format!(" ({wider:.1} times as wide as within blocks)") } else { String::new() };
+    let (names, against) = (listed(names), arms.against);
     Some(format!(
-        "{} has no blocks in common with {} (never-on can only be measured before anything is switched): its intervals \
-         are those of two independent samples{wider}, and its differences include any drift in the meantime. A \
-         difference is therefore called only if it is larger than the one that {} shows between the first and the \
-         second half of the run",
-        listed(names),
-        arms.against,
-        arms.against
+        "{names} has no blocks in common with {against} (never-on can only be measured before anything is switched): \
+         its intervals are those of two independent samples{wider}, and its differences include any drift in the \
+         meantime. A difference is therefore called only if it is larger than the one that {against} shows between the \
+         first and the second half of the run"
     ))
 }
 

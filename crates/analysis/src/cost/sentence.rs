@@ -145,27 +145,24 @@ impl Labels {
         match one.time_factor() {
             Some(_) => format!("{} of {} is {} as long", one.measure.name(), self.of(effect), long(effect)),
             None if one.measure == Measure::Memory => self.memory(effect),
-            None => format!(
-                "{} meets its deadlines {} percentage points less often",
-                self.of(effect),
-                percent(one.delta.value)
-            ),
+            None => self.met(effect, "less"),
         }
     }
 
     fn faster(&self, effect: &Effect) -> String {
         let one = &effect.comparison;
         match one.measure {
-            Measure::Met => format!(
-                "{} meets its deadlines {} percentage points more often",
-                self.of(effect),
-                percent(one.delta.value)
-            ),
+            Measure::Met => self.met(effect, "more"),
             Measure::Score if one.lower_is_better() => format!("{} takes {} as long", self.of(effect), long(effect)),
             Measure::Score => format!("{} gains {} %", self.of(effect), percent(one.delta.value)),
             Measure::Memory => self.memory(effect),
             measure => format!("{} of {} is {} as long", measure.name(), self.of(effect), long(effect)),
         }
+    }
+
+    fn met(&self, effect: &Effect, way: &str) -> String {
+        let points = percent(effect.comparison.delta.value);
+        format!("{} meets its deadlines {points} percentage points {way} often", self.of(effect))
     }
 
     fn memory(&self, effect: &Effect) -> String {

@@ -152,7 +152,8 @@ impl FleetReport {
         let mut found = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {
             let Node { p, q, .. } = *node;
-            let overall = |named: Named| Outlier { node: place, column: None, named, deviation: node.deviation(), p, q };
+            let overall =
+                |named: Named| Outlier { node: place, column: None, named, deviation: node.deviation(), p, q };
             found.extend(node.named.map(overall));
             for (column, value) in node.values.iter().enumerate() {
                 let Some(Value { deviation, p, q, named: Some(named), .. }) = *value else { continue };

@@ -122,11 +122,9 @@ pub(crate) fn gains(results: &Results) -> Option<Markup> {
     }
     // The result first: indexes, then tests, both in their order.
     rows.sort_by_key(|row| !row.strong);
+    let from = copies(from);
     let chart = Rows {
-        label: format!(
-            "Gain of each test from {} to more, with its interval; the table below has the figures",
-            copies(from)
-        ),
+        label: format!("Gain of each test from {from} to more, with its interval; the table below has the figures"),
         ticks: Tick::round(&scale, "×"),
         scale,
         origin: Some(1.0),

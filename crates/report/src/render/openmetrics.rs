@@ -25,6 +25,7 @@ const PARTS: [Part; 3] = [
 /// The subject has no figures.
 pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     let entries = subject.entries()?;
+    let run = subject.results().map(|results| &*results.run.name);
     let families = entries.iter().map(|entry| ((entry.is_change, base(&entry.unit).0), entry)).grouped();
     let mut text = String::new();
     for ((is_change, unit), own) in families {
@@ -44,11 +45,7 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
                 let _ = writeln!(text, "# UNIT {name} {unit}");
             }
             for (entry, value) in samples {
-                let _ = writeln!(
-                    text,
-                    "{name}{{{}}} {value}",
-                    labels(entry, subject.results().map(|results| &*results.run.name))
-                );
+                let _ = writeln!(text, "{name}{{{}}} {value}", labels(entry, run));
             }
         }
     }

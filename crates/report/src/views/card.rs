@@ -200,13 +200,11 @@ fn disk(results: &Results) -> crate::document::Table {
 }
 
 fn wake_up_sentence(histogram: &Histogram) -> String {
-    let ms = |ns: f64| words::nanoseconds(ns);
+    let times = [histogram.quantile(0.5), histogram.quantile(0.99), histogram.max()];
+    let ([median, p99, most], count) = (times.map(words::nanoseconds), histogram.count());
     format!(
-        "median {}, 99th percentile {}, maximum {} after the timer was due ({} wake-ups, one per millisecond)",
-        ms(histogram.quantile(0.5)),
-        ms(histogram.quantile(0.99)),
-        ms(histogram.max()),
-        histogram.count()
+        "median {median}, 99th percentile {p99}, maximum {most} after the timer was due ({count} wake-ups, one per \
+         millisecond)"
     )
 }
 

@@ -163,15 +163,10 @@ pub(super) fn runs(all: &Comparisons, is_sided: bool) -> Block {
 fn directions(all: &Comparisons) -> Option<String> {
     let base = usize::from(all.against() == "B");
     let rounds = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[1 - base].letter, two[base].letter));
-    let rounds: Vec<String> = rounds.collect();
-    all.asked.is_paired().then(|| {
-        format!(
-            "{}: {} is what was changed, {} what it is measured against.",
-            rounds.join(", "),
-            judged(all),
-            all.against()
-        )
-    })
+    let rounds = rounds.collect::<Vec<String>>().join(", ");
+    let (judged, against) = (judged(all), all.against());
+    let text = format!("{rounds}: {judged} is what was changed, {against} what it is measured against.");
+    all.asked.is_paired().then_some(text)
 }
 
 /// Facts that are not the same in all runs.

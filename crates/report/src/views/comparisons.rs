@@ -207,19 +207,13 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
     let (delta, interval) = (line.delta().words(), line.interval().words());
     let time = one.time_factor().map_or_else(String::new, factor);
     let of_time = if time.is_empty() { String::new() } else { format!(", {time} the time") };
-    let mut title = format!(
-        "{}: {delta} ({interval}){of_time}, {}; n {}, p {}, q {}",
-        line.title(),
-        line.verdict_in_full(),
-        one.n.b,
-        figure(one.p),
-        figure(one.q)
-    );
+    let (label, verdict, n) = (line.title(), line.verdict_in_full(), one.n.b);
+    let [p, q] = [one.p, one.q].map(figure);
+    let mut title = format!("{label}: {delta} ({interval}){of_time}, {verdict}; n {n}, p {p}, q {q}");
     if let Some(floor) = line.effect.and_then(|effect| effect.floor).filter(|floor| floor.is_finite()) {
         title += &format!("; drift reaches {}", figure(floor));
     }
-    let words = [delta, interval, time, line.verdict()];
-    let (label, is_energy) = (line.title(), one.is_energy());
+    let (words, is_energy) = ([delta, interval, time, line.verdict()], one.is_energy());
     forest::Row { label, at: one.delta, is_energy, verdict: Some(one.verdict), words, title, control: None }
 }
 

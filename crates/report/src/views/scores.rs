@@ -173,14 +173,9 @@ fn never_quiet(index: &Index, results: &Results) -> Option<String> {
         results.figures.iter().any(|row| row.cell.key == key && disturbed(row))
     };
     let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
-    (wanted && !tests.is_empty()).then(|| {
-        format!(
-            "{} ({}) has no undisturbed figure: fewer than {FEWEST_UNDISTURBED} trials of {} were undisturbed.",
-            index.title(),
-            copies(index.copies),
-            words::listed(&tests, 3)
-        )
-    })
+    let (title, copies, listed) = (index.title(), copies(index.copies), words::listed(&tests, 3));
+    let few = format!("fewer than {FEWEST_UNDISTURBED} trials of {listed} were undisturbed");
+    (wanted && !tests.is_empty()).then(|| format!("{title} ({copies}) has no undisturbed figure: {few}."))
 }
 
 /// The longest run that anybody is advised to make, in seconds.
@@ -188,15 +183,9 @@ const REALISTIC: f64 = 3600.0;
 
 /// What the widest interval is made of, and the command that makes it narrower.
 fn why_wide(bill: &Bill, results: &Results) -> String {
-    let made = format!(
-        "Uncertainty of {} ({}), {}: {} drift, {} between trials, {} within trials",
-        bill.label,
-        copies(bill.copies),
-        plus_minus([bill.spread; 2]),
-        percent(bill.drift),
-        percent(bill.between_trials),
-        percent(bill.within_trials),
-    );
+    let what = format!("Uncertainty of {} ({}), {}", bill.label, copies(bill.copies), plus_minus([bill.spread; 2]));
+    let [drift, between, within] = [bill.drift, bill.between_trials, bill.within_trials].map(percent);
+    let made = format!("{what}: {drift} drift, {between} between trials, {within} within trials");
     let over = |spread: &Spread| format!(" --over {}m", (spread.seconds / 60.0).ceil());
     let ways = [bill.blocks.map(|way| (way, String::new())), bill.over.map(|way| (way, over(&way)))];
     let ways = ways.into_iter().flatten().filter(|(way, _)| way.seconds <= REALISTIC);

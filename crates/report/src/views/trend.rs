@@ -121,15 +121,9 @@ fn listed(changed: &[Change], what: &str) -> String {
 fn change(step: &Step, series: &Series) -> String {
     let Step { run, change: Estimate { value, low, high }, changed, others, .. } = step;
     let way = if *value < 0.0 { "lower" } else { "higher" };
-    format!(
-        "Since {run} the level is {:.1} % {way} ({}; 95 %: {}..{} %).{}{}",
-        value.abs(),
-        judged(*value, series),
-        words::signed(*low),
-        words::signed(*high),
-        listed(changed, "Changed there"),
-        others.as_ref().map(beside).unwrap_or_default()
-    )
+    let (size, judged, [low, high]) = (value.abs(), judged(*value, series), [*low, *high].map(words::signed));
+    let (changed, others) = (listed(changed, "Changed there"), others.as_ref().map(beside).unwrap_or_default());
+    format!("Since {run} the level is {size:.1} % {way} ({judged}; 95 %: {low}..{high} %).{changed}{others}")
 }
 
 /// What the other tests did there: whether it is the machine that changed.
@@ -139,13 +133,10 @@ fn beside(others: &Others) -> String {
     let range = format!(" ({}..{})", words::signed(*low), words::signed(*high));
     let range = if high.is_finite() { range } else { String::new() };
     let change = format!("{} %{range}", words::signed(*value));
-    let what = if *alike {
-        "so the machine changed, not this test alone"
-    } else {
-        "so this test changed rather than the machine"
-    };
+    let what =
+        if *alike { "the machine changed, not this test alone" } else { "this test changed rather than the machine" };
     let tests = if *tests == 1 { "test".to_owned() } else { format!("{tests} tests together") };
-    format!(" The other {tests}: {change}, {what}.")
+    format!(" The other {tests}: {change}, so {what}.")
 }
 
 /// The latest against those before it at its level.

@@ -71,13 +71,8 @@ fn sentence(hint: &Hint, values: &str, systems: usize) -> String {
         Reach::Everything => String::new(),
         _ => format!(", compared with {their} other tests"),
     };
-    format!(
-        "{}: {values}: the last {are} {:.0} % slower in {}{apart}. Fit: {:.0} %, based on {} of {systems} systems; \
-         {chance}{also}.",
-        hint.label,
-        -hint.effect,
-        hint.reach.words(),
-        100.0 * hint.fit,
-        hint.rests_on
-    )
+    let Hint { label, effect, reach, fit, rests_on, .. } = hint;
+    let differ = format!("the last {are} {:.0} % slower in {}{apart}", -effect, reach.words());
+    let fit = format!("Fit: {:.0} %, based on {rests_on} of {systems} systems", 100.0 * fit);
+    format!("{label}: {values}: {differ}. {fit}; {chance}{also}.")
 }

@@ -150,15 +150,8 @@ fn sentence(fault: &Fault) -> String {
         (_, true) => "the same: the memory holds it",
         _ => "a third word",
     };
-    format!(
-        "pass {}, {}, after {}{hot}: {}{physical}: expected {}, read {}, xor {}; read again {}, {again}",
-        fault.pass,
-        fault.pattern,
-        duration(fault.at),
-        fault.address,
-        fault.expected,
-        fault.read,
-        fault.difference(),
-        fault.retest
-    )
+    let Fault { pass, pattern, address, expected, read, retest, .. } = fault;
+    let (after, xor) = (duration(fault.at), fault.difference());
+    let words = format!("expected {expected}, read {read}, xor {xor}; read again {retest}, {again}");
+    format!("pass {pass}, {pattern}, after {after}{hot}: {address}{physical}: {words}")
 }

@@ -13,7 +13,7 @@ use words::{Grouped, Unique, count, listed};
 use super::comparisons::{self, Line, measured};
 use super::shared::{coordinates, gaps};
 use super::totals::{self, Mean};
-use crate::document::{Block, Column, Columns, Field, Readers, Table};
+use crate::document::{Block, Column, Columns, Field, Readers, Table, interval};
 
 /// What a second look adds to a verdict.
 const SECOND: &str = "twice: a second look at fresh blocks shows the loss again; once: it does not.";
@@ -273,17 +273,17 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
 
 /// What two equal arms show: how far apart two arms of the same condition are.
 pub(super) fn check(cost: &Cost) -> Vec<Block> {
+    let against = &cost.against;
     let delta = |one: &Comparison| comparisons::change(one).words();
     let known = || cost.control.iter().map(|effect| &effect.comparison).filter(|one| one.delta.bounded());
     let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
     let text = match largest {
         None if cost.control.is_empty() => {
-            format!("{} has no second arm, so nothing shows whether the intervals hold on this machine.", cost.against)
+            format!("{against} has no second arm, so nothing shows whether the intervals hold on this machine.")
         }
         None => format!(
-            "Not checked: {} was measured twice in each block, but so few blocks have no intervals that could hold or \
-             fail.",
-            cost.against
+            "Not checked: {against} was measured twice in each block, but so few blocks have no intervals that could \
+             hold or fail."
         ),
         Some(largest) => {
             let flagged: Vec<String> = known()
@@ -295,12 +295,11 @@ pub(super) fn check(cost: &Cost) -> Vec<Block> {
                 0 => format!("no significant difference ({all})"),
                 some => format!("a significant difference in {some} of {all}: {}", listed(&flagged, FEW)),
             };
+            let (size, name) = (delta(largest), name(largest));
+            let ends = interval(&largest.change(), words::signed_fine);
             format!(
-                "{} measured against itself in the same blocks shows {shown}; the largest is {} ({}) in {}.",
-                cost.against,
-                delta(largest),
-                Field::Interval(largest.change(), words::signed_fine).words(),
-                name(largest)
+                "{against} measured against itself in the same blocks shows {shown}; the largest is {size} ({ends}) in \
+                 {name}."
             )
         }
     };

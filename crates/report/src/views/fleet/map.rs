@@ -1,6 +1,6 @@
 //! Every node in every test: as a table with colours, and as a chart.
 
-use analysis::fleet::{Column as Test, FleetReport, Group, Node};
+use analysis::fleet::{Column as Test, FleetReport, Group, Node, Value};
 use catalogue::Metric;
 use stats::Estimate;
 
@@ -23,38 +23,13 @@ const TICKS: [f64; 15] =
 /// Every node in every test, as deviations with colours; of a large fleet the flagged nodes and others evenly.
 pub(super) fn table(report: &FleetReport) -> Table {
     let places = chosen(report);
-    let tone = |deviation: f64| match deviation {
-        d if d < -40.0 => Tone(-5),
-        d if d < -20.0 => Tone(-4),
-        d if d < -10.0 => Tone(-3),
-        d if d < -5.0 => Tone(-2),
-        d if d < -2.0 => Tone(-1),
-        d if d > 20.0 => Tone(3),
-        d if d > 5.0 => Tone(2),
-        d if d > 2.0 => Tone(1),
-        _ => Tone(0),
-    };
-    let mut columns = Columns::new().with(Column::words("Node"), |node: &&Node| Field::text(short(node))).with(
-        Column::number("all together"),
-        move |node| {
-            let value = node.deviation().value;
-            Field::Toned(Box::new(Field::Number(value, words::signed)), tone(value), String::new())
-        },
-    );
+    let mut columns = Columns::new()
+        .with(Column::words("Node"), |node: &&Node| Field::text(short(node)))
+        .with(Column::number("all together"), |node| deviating(node.deviation().value, String::new()));
     for (place, test) in report.columns.iter().enumerate() {
         columns = columns.with(Column::number(&title(test)), move |node: &&Node| {
             let Some(value) = node.values[place] else { return Field::Missing };
-            let more = format!(
-                "{} {}, {} % from its group's typical",
-                words::compact(value.value.value),
-                test.cell.unit,
-                words::signed(value.deviation.value)
-            );
-            Field::Toned(
-                Box::new(Field::Number(value.deviation.value, words::signed)),
-                tone(value.deviation.value),
-                more,
-            )
+            deviating(value.deviation.value, from_typical(value, test))
         });
     }
     let nodes: Vec<&Node> = places.iter().map(|place| &report.nodes[*place]).collect();
@@ -68,6 +43,19 @@ pub(super) fn table(report: &FleetReport) -> Table {
         }
     }
     table
+}
+
+/// A deviation in per cent with its colour, and more about it.
+fn deviating(percent: f64, more: String) -> Field {
+    let worse = [-2.0, -5.0, -10.0, -20.0, -40.0].iter().filter(|least| percent < **least).count() as i8;
+    let better = [2.0, 5.0, 20.0].iter().filter(|least| percent > **least).count() as i8;
+    Field::Toned(Box::new(Field::Number(percent, words::signed)), Tone(better - worse), more)
+}
+
+/// `1.2e6 lps, -3.4 % from its group's typical`.
+fn from_typical(value: Value, test: &Test) -> String {
+    let (figure, deviation) = (words::compact(value.value.value), words::signed(value.deviation.value));
+    format!("{figure} {}, {deviation} % from its group's typical", test.cell.unit)
 }
 
 /// The nodes of the map, worst first.
@@ -130,7 +118,6 @@ fn mark(node: &Node, place: usize, test: &Test) -> Option<Mark> {
     let value = node.values[place]?;
     let ratio = value.value.value / test.typical.value;
     let at = 100.0 * (if test.cell.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
-    let (figure, deviation) = (words::compact(value.value.value), words::signed(value.deviation.value));
     let lane = node.group.min(LANES - 1);
     let flagged = value.named.is_some();
     at.is_finite().then(|| Mark {
@@ -140,6 +127,6 @@ fn mark(node: &Node, place: usize, test: &Test) -> Option<Mark> {
         form: if flagged { Form::Flag } else { Form::Point },
         at: Estimate::alone(at),
         words: vec![short(node)],
-        title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.cell.unit),
+        title: format!("{}: {}", node.name, from_typical(value, test)),
     })
 }
