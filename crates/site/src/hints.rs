@@ -3,9 +3,9 @@
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
+use crate::Site;
 use crate::board::Board;
 use crate::entry::{Column, Columns, Entry};
-use crate::files::Files;
 use crate::layout::call;
 use crate::measure::LEVELS;
 use crate::record::FACETS;
@@ -21,12 +21,12 @@ const MOST: usize = 50;
 ///
 /// # Errors
 /// The file cannot be written.
-pub(crate) fn write(board: &Board, columns: &Columns, catalogue: &Catalogue, files: &Files) -> Result<()> {
+pub(crate) fn write(board: &Board, columns: &Columns, site: Site<'_>) -> Result<()> {
     // Of runs without a place in the ranking it is not known what to compare.
-    let of = |class: usize| (board.classes[class].id.clone(), of_class(board, class, columns, catalogue));
+    let of = |class: usize| (board.classes[class].id.clone(), of_class(board, class, columns, site.catalogue));
     let hints: Map<String, Value> =
         (0..board.classes.len()).map(of).filter(|(_, known)| known["systems"] != 0).collect();
-    files.write("data/why.js", call("because", &Value::Object(hints)).as_bytes())?;
+    site.files.write("data/why.js", call("because", &Value::Object(hints)).as_bytes())?;
     Ok(())
 }
 

@@ -5,18 +5,17 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use maud::{Markup, html};
 
-use crate::Asked;
+use crate::Site;
 use crate::board::Board;
 use crate::entry::Entry;
-use crate::files::Files;
 use crate::layout::{Page, UP, change, value};
 use crate::measure::{ALL, ONE};
 use crate::name::name_of;
 use crate::record::Record;
 use crate::state::Pages;
 use analysis::{Summary, Trend};
-use catalogue::Catalogue;
 use report::{Format, Subject};
+use words::Grouped;
 
 /// Writes the page of every system, and one for each of its tests that was measured more than once, unless they are those of
 /// the last build; returns what was written for each, by its name in the site.
@@ -25,23 +24,18 @@ use report::{Format, Subject};
 /// One cannot be written.
 pub(crate) fn write(
     board: &Board,
-    asked: &Asked<'_>,
-    catalogue: &Catalogue,
-    files: &Files,
+    site: Site<'_>,
     mut last: BTreeMap<String, Pages>,
 ) -> Result<BTreeMap<String, Pages>> {
-    let mut systems: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
-    for entry in &board.entries {
-        systems.entry(&entry.system).or_default().push(entry);
-    }
     let mut written = BTreeMap::new();
-    for (system, entries) in &systems {
+    for (system, entries) in &board.entries.iter().map(|entry| (&entry.system, entry)).grouped() {
         let name = name_of(system);
         let of = content(board, entries);
-        let last = last.remove(&name).filter(|last| last.of == of && last.names.iter().all(|name| files.keep(name)));
+        let are_there = |pages: &Pages| pages.names.iter().all(|name| site.files.keep(name));
+        let last = last.remove(&name).filter(|last| last.of == of && are_there(last));
         let pages = match last {
             Some(pages) => pages,
-            None => Pages { of, names: pages(&name, board, entries, asked, catalogue, files)? },
+            None => Pages { of, names: pages(&name, board, entries, site)? },
         };
         written.insert(name, pages);
     }
@@ -64,63 +58,45 @@ fn content(board: &Board, entries: &[&Entry]) -> String {
 }
 
 /// Writes a system's pages and returns their names.
-fn pages(
-    name: &str,
-    board: &Board,
-    entries: &[&Entry],
-    asked: &Asked<'_>,
-    catalogue: &Catalogue,
-    files: &Files,
-) -> Result<Vec<String>> {
-    let trends = if entries.len() > 1 { trends(name, entries, asked, catalogue, files)? } else { Vec::new() };
+fn pages(name: &str, board: &Board, entries: &[&Entry], site: Site<'_>) -> Result<Vec<String>> {
+    let trends = if entries.len() > 1 { trends(name, entries, site)? } else { Vec::new() };
     let mut names: Vec<String> = trends.iter().map(|(file, _)| format!("h/{file}")).collect();
     if let Some(latest) = entries.last() {
         let (line, body) = (latest.about.clone(), body(board, entries, &trends));
         let page = Page { up: UP, site: "Ranking", title: &latest.host, line, name: "", scripts: &[], body };
         names.push(format!("h/{name}.html"));
-        files.write(&format!("h/{name}.html"), page.render().as_bytes())?;
+        site.files.write(&format!("h/{name}.html"), page.render().as_bytes())?;
     }
     Ok(names)
 }
 
 /// Writes a page for every test with two runs that can be compared; returns their files and names.
-fn trends(
-    system: &str,
-    entries: &[&Entry],
-    asked: &Asked<'_>,
-    catalogue: &Catalogue,
-    files: &Files,
-) -> Result<Vec<(String, String)>> {
+fn trends(system: &str, entries: &[&Entry], site: Site<'_>) -> Result<Vec<(String, String)>> {
+    let Site { asked, catalogue, files } = site;
     let record = |entry: &&Entry| {
         let record = Record::read(files, &entry.id, asked.url);
         record.map(|record| record.summary).with_context(|| format!("the record of {} cannot be read", entry.id))
     };
     let summaries: Vec<Summary> = entries.iter().map(record).collect::<Result<_>>()?;
-    let mut tests: Vec<(String, String)> = Vec::new();
+    let mut tests: Vec<(&str, &str)> = Vec::new();
     for summary in &summaries {
-        let indexes = summary.indexes.iter().filter(|index| index.complete);
-        let named = |id: &str| catalogue.index(id).map_or(id, |index| &index.name).to_owned();
-        let indexes = indexes.map(|index| (index.id.clone(), named(&index.id)));
-        let figures = summary.figures.iter().map(|figure| (figure.cell.key.test.clone(), figure.cell.label.clone()));
-        for test in indexes.chain(figures) {
-            if !tests.iter().any(|(known, _)| *known == test.0) {
-                tests.push(test);
-            }
-        }
+        let indexes = summary.indexes.iter().filter(|index| index.complete).map(|index| index.id.as_str());
+        tests.extend(indexes.map(|id| (id, catalogue.index(id).map_or(id, |index| index.name.as_str()))));
+        tests.extend(summary.figures.iter().map(|figure| (&*figure.cell.key.test, &*figure.cell.label)));
     }
     let mut found = Vec::new();
-    for (test, label) in tests {
-        let mut trend = Trend::new(&test, &summaries);
+    for (test, labels) in tests.into_iter().grouped() {
+        let mut trend = Trend::new(test, &summaries);
         trend.series.retain(|series| series.points.len() > 1);
         if trend.series.is_empty() {
             continue;
         }
-        let file = format!("{system}-{}.html", name_of(&test));
+        let file = format!("{system}-{}.html", name_of(test));
         let page = report::render(Subject::Trend(&trend), Format::Html)?;
         let back = html! { p.tool { a href={ (system) ".html" } { "All runs of this system" } } };
         let page = page.replacen("<header>", &format!("<header>{}", back.0), 1);
         files.write(&format!("h/{file}"), page.as_bytes())?;
-        found.push((file, label));
+        found.push((file, labels[0].to_owned()));
     }
     Ok(found)
 }

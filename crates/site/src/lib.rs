@@ -88,12 +88,21 @@ pub struct Built {
     pub replaced: Replaced,
 }
 
+/// A site as it is built: the order, the catalogue, and its files.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    asked: &'a Asked<'a>,
+    catalogue: &'a Catalogue,
+    files: &'a Files,
+}
+
 /// Builds a site, or brings the one that is there up to date.
 ///
 /// # Errors
 /// No run is found, or the site cannot be written.
 pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let files = Files::open(asked.into)?;
+    let site = Site { asked, catalogue, files: &files };
     let made_by = format!("{} {} {:?}", record::made_by(asked.url), Summary::made_by(), asked.anonymous);
     let keeper = asked.cache.and_then(|cache| Keeper::new(cache, asked.into, made_by));
     let (gathered, state) = rayon::join(
@@ -102,7 +111,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     );
     let last = state.systems;
     let mut reading = Reading::new(state.columns, state.journals, state.entries);
-    reading.read(&gathered.journals, asked, &files, catalogue);
+    reading.read(&gathered.journals, site);
     let Reading { columns, journals, entries, mut built, .. } = reading;
     built.left_out.extend(gathered.left_out);
     built.left_out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -117,8 +126,8 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
             rayon::join(
                 || data::write(&board, &files),
                 || {
-                    hints::write(&board, &columns, catalogue, &files)?;
-                    pages(&board, asked, catalogue, &files, last)
+                    hints::write(&board, &columns, site)?;
+                    pages(&board, site, last)
                 },
             )
         },
@@ -134,18 +143,13 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
 }
 
 /// Writes all pages but those of runs; returns those of each system.
-fn pages(
-    board: &Board,
-    asked: &Asked<'_>,
-    catalogue: &Catalogue,
-    files: &Files,
-    last: BTreeMap<String, Pages>,
-) -> Result<BTreeMap<String, Pages>> {
+fn pages(board: &Board, site: Site<'_>, last: BTreeMap<String, Pages>) -> Result<BTreeMap<String, Pages>> {
+    let Site { asked: Asked { title, .. }, files, .. } = site;
     layout::assets(files)?;
-    let systems = host::write(board, asked, catalogue, files, last)?;
-    files.write("index.html", front::page(board, asked.title).as_bytes())?;
-    files.write("runs.html", front::runs(board, asked.title).as_bytes())?;
-    files.write("models.html", model::page(board, asked.title).as_bytes())?;
-    files.write("compare.html", aside::page(asked.title).as_bytes())?;
+    let systems = host::write(board, site, last)?;
+    files.write("index.html", front::page(board, title).as_bytes())?;
+    files.write("runs.html", front::runs(board, title).as_bytes())?;
+    files.write("models.html", model::page(board, title).as_bytes())?;
+    files.write("compare.html", aside::page(title).as_bytes())?;
     Ok(systems)
 }

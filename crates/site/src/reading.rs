@@ -12,9 +12,8 @@ use crate::files::Files;
 use crate::name::name_of;
 use crate::record::Record;
 use crate::state::{Known, Stamp};
-use crate::{Asked, Built, embed, page, picture};
+use crate::{Built, Site, embed, page, picture};
 use analysis::Results;
-use catalogue::Catalogue;
 use fleet::Refused;
 
 /// The runs of a site as they are read.
@@ -46,14 +45,13 @@ impl Reading {
     }
 
     /// Reads the journals that were changed since the last build, or are new.
-    pub(crate) fn read(&mut self, journals: &[PathBuf], asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) {
+    pub(crate) fn read(&mut self, journals: &[PathBuf], site: Site<'_>) {
         let unread: Vec<(&PathBuf, Option<Stamp>)> =
-            journals.iter().filter_map(|path| self.unread(path, files)).collect();
+            journals.iter().filter_map(|path| self.unread(path, site.files)).collect();
         self.built.read = unread.len();
-        let references = archive::reference::entries(catalogue);
-        let by = (catalogue, &references[..]);
+        let references = archive::reference::entries(site.catalogue);
         let found: Vec<_> =
-            unread.into_par_iter().map(|(path, stamp)| (path, read(path, stamp, asked, files, by))).collect();
+            unread.into_par_iter().map(|(path, stamp)| (path, read(path, stamp, site, &references))).collect();
         for (path, found) in found {
             match found {
                 Ok(found) => self.add(found),
@@ -119,13 +117,8 @@ fn are_there(id: &str, has_chart: bool, files: &Files) -> bool {
 }
 
 /// Reads a journal; writes its run's files if they are not there.
-fn read(
-    path: &Path,
-    stamp: Option<Stamp>,
-    asked: &Asked<'_>,
-    files: &Files,
-    (catalogue, references): (&Catalogue, &[Results]),
-) -> Result<Read> {
+fn read(path: &Path, stamp: Option<Stamp>, site: Site<'_>, references: &[Results]) -> Result<Read> {
+    let Site { asked, catalogue, files } = site;
     let mut bytes =
         files::read_regular(path, journal::MOST_BYTES).with_context(|| format!("{} cannot be read", path.display()))?;
     let mut replaced = Replaced::new();
