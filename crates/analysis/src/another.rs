@@ -57,11 +57,8 @@ impl Results {
     /// like it: the same machine, kernel, build, procedure and whatever else a trend watches.
     pub fn place_among(&mut self, others: &[Summary]) {
         let kind = watched(&self.run, &self.facts);
-        let earlier: Vec<&Summary> = others
-            .iter()
-            .filter(|other| began(&other.run) < began(&self.run) && other.end.is_some())
-            .filter(|other| watched(&other.run, &other.facts) == kind)
-            .collect();
+        let earlier = others.iter().filter(|other| began(&other.run) < began(&self.run) && other.end.is_some());
+        let earlier: Vec<&Summary> = earlier.filter(|other| watched(&other.run, &other.facts) == kind).collect();
         for row in &mut self.figures {
             let same = |one: &&Figure| !one.cell.control && one.cell.key == row.cell.key;
             let known = earlier.iter().filter_map(|run| run.figures.iter().find(same));

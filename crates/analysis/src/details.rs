@@ -130,17 +130,13 @@ fn values(cell: &Cell, measured: &[&Trial]) -> Vec<Value> {
             found.entry(name).or_insert((unit, Vec::new())).1.push(mean(numbers));
         }
     }
-    let own = |name: &str| name == BEST || name == CLOCK || cell.value.as_deref() == Some(name);
-    found
-        .into_iter()
-        .filter(|(name, _)| !own(name) && cell.metric != Metric::Latency)
-        .map(|(name, (unit, numbers))| Value {
-            name: name.to_owned(),
-            unit: unit.to_owned(),
-            varies: numbers.iter().any(|number| *number != numbers[0]),
-            value: score::of_rates(&numbers),
-        })
-        .collect()
+    let is_other = |name: &str| name != BEST && name != CLOCK && cell.value.as_deref() != Some(name);
+    found.retain(|name, _| is_other(name) && cell.metric != Metric::Latency);
+    let value = |(name, (unit, numbers)): (&str, (&str, Vec<f64>))| {
+        let varies = numbers.iter().any(|number| *number != numbers[0]);
+        Value { name: name.to_owned(), unit: unit.to_owned(), varies, value: score::of_rates(&numbers) }
+    };
+    found.into_iter().map(value).collect()
 }
 
 /// Finds what bounds every row.

@@ -144,23 +144,17 @@ impl Neighbours {
         let calm: Vec<Calm> = rows.iter().map(Calm::of).collect();
         let slow = slowness(&calm);
         let last = rows.iter().flat_map(|row| &row.samples).map(|sample| sample.block).max().unwrap_or(0);
-        let levels = calm
-            .iter()
-            .zip(&slow)
-            .map(|(calm, slow)| calm.levels(slow.share(), u64::from(last) + 1))
-            .collect::<Vec<_>>();
-        let quiet = quiet_levels(rows, &levels, catalogue);
+        let levels = calm.iter().zip(&slow).map(|(calm, slow)| calm.levels(slow.share(), u64::from(last) + 1));
+        let quiet = quiet_levels(rows, &levels.collect::<Vec<_>>(), catalogue);
         let mut found = Vec::new();
         for (((row, calm), slow), level) in rows.iter_mut().zip(&calm).zip(&slow).zip(quiet) {
             found.extend(shares(row, slow));
             row.quiet = level.map(|level| Quiet::new(level, row.cell.metric, calm.trials.len(), slow.explained));
         }
-        let share = |kind: fn(&Neighbours) -> f64| mean(found.iter().map(kind));
-        (!found.is_empty()).then(|| Neighbours {
-            competing: share(|one| one.competing),
-            beside: share(|one| one.beside),
-            hypervisor: share(|one| one.hypervisor),
-            hidden: share(|one| one.hidden),
+        (!found.is_empty()).then(|| {
+            let [competing, beside, hypervisor, hidden] =
+                std::array::from_fn(|kind| mean(found.iter().map(|shares| shares[kind])));
+            Neighbours { competing, beside, hypervisor, hidden }
         })
     }
 }
@@ -276,10 +270,8 @@ fn speeds(rows: &[Calm]) -> Vec<Vec<Option<f64>>> {
         let others: Vec<f64> = near.filter(|witness| witness.1 != number).map(|witness| witness.2).collect();
         (others.len() >= WITNESSES).then(|| mean(others))
     };
-    rows.iter()
-        .enumerate()
-        .map(|(number, calm)| calm.trials.iter().map(|sample| speed(number, sample.at)).collect())
-        .collect()
+    let of_row = |(number, calm): (usize, &Calm)| calm.trials.iter().map(|sample| speed(number, sample.at)).collect();
+    rows.iter().enumerate().map(of_row).collect()
 }
 
 /// Returns how much slower the trials of each row are expected to be than on a quiet machine.
@@ -342,17 +334,13 @@ fn moments(pairs: &[(f64, f64)]) -> [f64; 3] {
     [product(|x, _| x * x), product(|x, y| x * y), product(|_, y| y * y)]
 }
 
-/// The shares of a row's trials; `None` if it has none.
-fn shares(row: &Figure, slow: &Slowness) -> Option<Neighbours> {
-    let count = row.samples.len() as f64;
-    let share =
-        |kind: Neighbour| row.samples.iter().filter(|sample| sample.neighbour == Some(kind)).count() as f64 / count;
-    (row.latency.is_none() && count > 0.0).then(|| Neighbours {
-        competing: share(Neighbour::Competing),
-        beside: share(Neighbour::Beside),
-        hypervisor: share(Neighbour::Hypervisor),
-        hidden: slow.disturbed() as f64 / count,
-    })
+/// The shares of a row's trials in the order of [`Neighbours`]; `None` if it has none.
+fn shares(row: &Figure, slow: &Slowness) -> Option<[f64; 4]> {
+    let of = |kind: Neighbour| row.samples.iter().filter(|sample| sample.neighbour == Some(kind)).count();
+    let [competing, beside, hypervisor] = [Neighbour::Competing, Neighbour::Beside, Neighbour::Hypervisor].map(of);
+    let count = row.samples.len();
+    let shares = [competing, beside, hypervisor, slow.disturbed()].map(|trials| trials as f64 / count as f64);
+    (row.latency.is_none() && count > 0).then_some(shares)
 }
 
 #[cfg(test)]

@@ -38,13 +38,8 @@ impl Collected {
     pub fn explain(&self, fleet: &mut Fleet) {
         for entry in fleet.entries.iter_mut().filter(|entry| entry.state == State::Missing) {
             let node = entry.id.node.as_str();
-            let found: Vec<String> = self
-                .refused
-                .iter()
-                .chain(&self.others)
-                .filter(|file| file.is_of(node))
-                .map(|file| format!("{}: {}", file.path.display(), file.reason))
-                .collect();
+            let files = self.refused.iter().chain(&self.others).filter(|file| file.is_of(node));
+            let found: Vec<String> = files.map(|file| format!("{}: {}", file.path.display(), file.reason)).collect();
             if !found.is_empty() {
                 entry.reason = Some(format!("no journal of it: {}", found.join("; ")));
             }

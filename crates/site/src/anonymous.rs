@@ -146,13 +146,8 @@ fn is_address(word: &str) -> bool {
 /// Returns true if a word is a UUID.
 fn is_uuid(word: &str) -> bool {
     let word = word.rsplit('/').next().unwrap_or_default();
-    let lengths = [8, 4, 4, 4, 12];
-    let parts: Vec<&str> = word.split('-').collect();
-    parts.len() == lengths.len()
-        && parts
-            .iter()
-            .zip(lengths)
-            .all(|(part, length)| part.len() == length && part.chars().all(|c| c.is_ascii_hexdigit()))
+    let is_hex = |part: &str| part.chars().all(|c| c.is_ascii_hexdigit());
+    word.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && word.split('-').all(is_hex)
 }
 
 #[cfg(test)]

@@ -245,11 +245,8 @@ fn held(series: &[(f64, f64)], worked: f64) -> Option<Held> {
 
 /// Returns the seconds in which the hypervisor took nothing.
 fn undisturbed(series: &[(f64, f64)], samples: &[Sample]) -> Series {
-    let stolen: Vec<f64> = samples
-        .iter()
-        .filter(|sample| sample.sensors.steal.is_some_and(|steal| steal > STOLEN))
-        .map(|s| s.at)
-        .collect();
+    let stolen = samples.iter().filter(|sample| sample.sensors.steal.is_some_and(|steal| steal > STOLEN));
+    let stolen: Vec<f64> = stolen.map(|sample| sample.at).collect();
     // The second that a beat tells of and the one that a sample does may overlap by half.
     let is_quiet = |at: f64| {
         let place = stolen.partition_point(|moment| *moment < at - 1.0);

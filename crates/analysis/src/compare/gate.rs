@@ -155,10 +155,9 @@ impl Comparisons {
     pub fn gate(&self, size: f64, second: Option<&Comparisons>) -> Gate {
         let losses: Vec<Comparison> = self.comparisons.iter().filter(|one| one.is_suspect_of(size)).cloned().collect();
         let looks = second.map(|second| looks(&losses, second));
-        let suspects = losses
-            .into_iter()
-            .enumerate()
-            .map(|(place, first)| Suspect { second: looks.as_ref().map(|looks| looks[place].clone()), first });
+        let second = |place: usize| looks.as_ref().map(|looks| looks[place].clone());
+        let suspects = losses.into_iter().enumerate();
+        let suspects = suspects.map(|(place, first)| Suspect { first, second: second(place) });
         Gate {
             suspects: suspects.collect(),
             lost: self.missing.iter().filter(|gap| gap.outcome() == Outcome::Failed).cloned().collect(),

@@ -373,21 +373,18 @@ struct Contest<'a> {
     rounds: Vec<Sides<&'a Compared>>,
 }
 
-fn contests(runs: &[Compared], design: Design) -> Vec<Contest<'_>> {
+fn contests<'a>(runs: &'a [Compared], design: Design) -> Vec<Contest<'a>> {
     if design.is_in_turn() {
         let rounds = runs.chunks_exact(2).map(|two| Sides { a: &two[0], b: &two[1] }).collect();
         let letter = if design == Design::Rounds { "A" } else { "B" };
         return vec![Contest { letter: letter.to_owned(), design, rounds }];
     }
     let Some((a, others)) = runs.split_first() else { return Vec::new() };
-    others
-        .iter()
-        .map(|b| Contest {
-            letter: b.letter.clone(),
-            design: if same_run(a, b) { Design::Blocks } else { Design::Apart },
-            rounds: vec![Sides { a, b }],
-        })
-        .collect()
+    let contest = |b: &'a Compared| {
+        let design = if same_run(a, b) { Design::Blocks } else { Design::Apart };
+        Contest { letter: b.letter.clone(), design, rounds: vec![Sides { a, b }] }
+    };
+    others.iter().map(contest).collect()
 }
 
 /// Whether two sides are conditions of one run, and so share its blocks.

@@ -15,11 +15,8 @@ const COMPUTED: usize = 6;
 pub(super) fn unit(results: &Results) -> Option<f64> {
     let digits = |value: f64| value.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
     let printed = results.figures.iter().filter(|row| row.samples.is_empty() && row.latency.is_none());
-    printed
-        .map(|row| digits(row.score.value))
-        .filter(|count| *count <= COMPUTED)
-        .max()
-        .map(|count| 0.1_f64.powi(count as i32))
+    let most = printed.map(|row| digits(row.score.value)).filter(|count| *count <= COMPUTED).max()?;
+    Some(0.1_f64.powi(most as i32))
 }
 
 /// Returns one unit of the last digit in per cent of the value, the larger of all runs', where it is more than 1 %.

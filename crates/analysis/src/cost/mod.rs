@@ -181,12 +181,10 @@ impl Cost {
             let reason = missing.iter().find(|gap| gap.key.condition == *name).map(|gap| gap.reason.as_str());
             let cell = journal.cells.iter().find(|cell| cell.key.condition == *name);
             let phrase = cell.and_then(|cell| cell.phrase.clone()).unwrap_or_else(|| catalogue.phrase(name));
+            let sentences = iter::once(sentence::sentence(&phrase, &effects, reason)).chain(losses::sentence(&effects));
             Condition {
                 name: name.clone(),
-                sentence: iter::once(sentence::sentence(&phrase, &effects, reason))
-                    .chain(losses::sentence(&effects))
-                    .collect::<Vec<_>>()
-                    .join(" "),
+                sentence: sentences.collect::<Vec<String>>().join(" "),
                 totals: totals(&own, &journal.run, catalogue),
                 evidence: trail::evidence(&arms, name),
                 effects,

@@ -91,10 +91,8 @@ impl Power {
         let equal = bench.equal()?;
         let mut random = Pcg64Mcg::seed_from_u64(1);
         let mut reports = |slowed: Option<&str>| -> Vec<Vec<Comparison>> {
-            (0..REPORTS)
-                .map(|_| bench.judged(&equal, slowed, &mut random))
-                .filter(|report| !report.is_empty())
-                .collect()
+            let all = (0..REPORTS).map(|_| bench.judged(&equal, slowed, &mut random));
+            all.filter(|report| !report.is_empty()).collect()
         };
         let planted = bench.planted().into_iter().map(|(percent, name)| {
             let all = reports(Some(name)).concat();
@@ -208,10 +206,8 @@ impl<'a> Bench<'a> {
                 trials.push(part);
             }
         }
-        Arms { cells: &cells, trials: &trials, against: NONE, threshold: THRESHOLD }
-            .judged()
-            .filter(|one| !one.is_energy())
-            .collect()
+        let arms = Arms { cells: &cells, trials: &trials, against: NONE, threshold: THRESHOLD };
+        arms.judged().filter(|one| !one.is_energy()).collect()
     }
 
     /// The trials of an arm of a test.

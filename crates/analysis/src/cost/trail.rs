@@ -22,11 +22,9 @@ fn sum<T>(all: &[T], of: impl Fn(&T) -> f64) -> f64 {
 /// Returns what auditing wrote in all trials that have both a trail and a result; nothing without any. Where nothing was
 /// counted, figures per count are NaN.
 pub(super) fn figures(cell: &Cell, trials: &[&Trial]) -> Option<TrailFigures> {
-    let audited: Vec<(f64, &journal::Trail)> = trials
-        .iter()
-        .filter(|trial| trial.cell == cell.id && !trial.copies.is_empty())
-        .filter_map(|trial| Some((work(trial), trial.evidence.as_ref()?.trail.as_ref()?)))
-        .collect();
+    let own = trials.iter().filter(|trial| trial.cell == cell.id && !trial.copies.is_empty());
+    let audited = own.filter_map(|trial| Some((work(trial), trial.evidence.as_ref()?.trail.as_ref()?)));
+    let audited: Vec<(f64, &journal::Trail)> = audited.collect();
     if audited.is_empty() {
         return None;
     }
@@ -53,12 +51,8 @@ pub(super) fn figures(cell: &Cell, trials: &[&Trial]) -> Option<TrailFigures> {
 
 /// Returns the system calls per count that the programs tell.
 pub(super) fn calls(trials: &[&Trial]) -> Option<f64> {
-    let told: Vec<f64> = trials
-        .iter()
-        .flat_map(|trial| &trial.copies)
-        .filter_map(|copy| copy.values.get("calls"))
-        .map(|value| value.0)
-        .collect();
+    let copies = trials.iter().flat_map(|trial| &trial.copies);
+    let told: Vec<f64> = copies.filter_map(|copy| Some(copy.values.get("calls")?.0)).collect();
     (!told.is_empty()).then(|| median(&told))
 }
 

@@ -40,10 +40,7 @@ pub(super) fn against(
         changes: changes(&differences, table.columns.len(), threshold),
         unlike: unlike(&differences, table.columns.len(), places, threshold),
         only_before: before.iter().filter(|one| !here.contains(one.id)).map(|one| one.name.to_owned()).collect(),
-        only_after: (delivered.iter().zip(&partner))
-            .filter(|(_, place)| place.is_none())
-            .map(|(one, _)| one.name.to_owned())
-            .collect(),
+        only_after: delivered.iter().filter(|one| !known.contains_key(one.id)).map(|one| one.name.to_owned()).collect(),
         facts: facts(&pairs),
     }
 }
@@ -53,21 +50,14 @@ fn differences(after: &Table<'_>, before: &Table<'_>, partner: &[Option<usize>])
     let places: HashMap<_, usize> =
         before.columns.iter().enumerate().map(|(place, figure)| (key(figure), place)).collect();
     let place: Vec<Option<usize>> = after.columns.iter().map(|figure| places.get(&key(figure)).copied()).collect();
-    let difference = |row: &[Option<Cell>], before: &[Option<Cell>]| {
-        row.iter()
-            .zip(&place)
-            .map(|(cell, place)| {
-                let (cell, old) = ((*cell)?, before[(*place)?]?);
-                Some(Cell { log: cell.log - old.log, error: cell.error.hypotenuse(old.error), ..cell })
-            })
-            .collect()
+    let of_node = |(row, partner): (&Vec<Option<Cell>>, &Option<usize>)| {
+        let difference = |(cell, place): (&Option<Cell>, &Option<usize>)| {
+            let (cell, old) = ((*cell)?, before.rows[(*partner)?][(*place)?]?);
+            Some(Cell { log: cell.log - old.log, error: cell.error.hypotenuse(old.error), ..cell })
+        };
+        row.iter().zip(&place).map(difference).collect()
     };
-    after
-        .rows
-        .iter()
-        .zip(partner)
-        .map(|(row, partner)| partner.map_or_else(|| vec![None; row.len()], |node| difference(row, &before.rows[node])))
-        .collect()
+    after.rows.iter().zip(partner).map(of_node).collect()
 }
 
 fn changes(differences: &[Vec<Option<Cell>>], columns: usize, threshold: f64) -> Vec<Change> {

@@ -22,12 +22,8 @@ pub(super) fn notes(report: &FleetReport) -> Vec<String> {
         ));
     }
     let nodes = report.nodes.len();
-    let gaps: Vec<&str> = report
-        .columns
-        .iter()
-        .filter(|column| column.nodes < nodes)
-        .map(|column| column.cell.key.test.as_str())
-        .collect();
+    let gaps = report.columns.iter().filter(|column| column.nodes < nodes);
+    let gaps: Vec<&str> = gaps.map(|column| column.cell.key.test.as_str()).collect();
     if !gaps.is_empty() {
         notes.push(format!("not all nodes have a figure of {}", listed(&gaps)));
     }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::judge::{self, Judged, Verdicts};
+use super::judge::{self, Deviation, Judged, Verdicts};
 use super::table::{Cell, Table, turned};
 use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Taken, Value};
 use super::{against, energy, facts, groups, notes, spread};
@@ -230,13 +230,9 @@ fn column(table: &Table<'_>, families: &[Family], place: usize) -> Column {
 fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) -> Vec<Node> {
     let mut nodes: Vec<Option<Node>> = vec![None; delivered.len()];
     for (group, family) in families.iter().enumerate() {
-        let overall: Vec<Option<Estimate>> = family
-            .verdicts
-            .together
-            .deviations
-            .iter()
-            .map(|one| one.map(|one| Estimate::within(one.value.exponential(), NORMAL_975 * one.own)))
-            .collect();
+        let together = &family.verdicts.together.deviations;
+        let ratio = |one: Deviation| Estimate::within(one.value.exponential(), NORMAL_975 * one.own);
+        let overall: Vec<Option<Estimate>> = together.iter().map(|one| one.map(ratio)).collect();
         let known: Vec<Estimate> = overall.iter().flatten().copied().collect();
         let mut ranks = rank_ranges(&known, false).into_iter();
         for (member, place) in family.nodes.iter().enumerate() {
@@ -250,7 +246,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
                 group,
                 whole: delivered[*place].whole,
                 overall: overall[member].unwrap_or(Estimate::alone(f64::NAN)),
-                p: family.verdicts.together.deviations[member].map_or(1.0, |one| one.p),
+                p: together[member].map_or(1.0, |one| one.p),
                 q: 1.0,
                 named: None,
                 rank: overall[member].and_then(|_| ranks.next()).unwrap_or((0, 0)),

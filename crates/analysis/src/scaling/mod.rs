@@ -112,11 +112,9 @@ fn series(key: &Key) -> [&str; 3] {
 /// Returns how every test scales that was measured at two levels or more, in the order of the rows. `trials` are those of
 /// each cell.
 pub(super) fn scalings(run: &Run, rows: &[Figure], trials: &[Vec<&Trial>]) -> Vec<Scaling> {
-    let measured: Vec<Measured<'_>> = rows
-        .iter()
-        .filter(|row| row.cell.metric != Metric::Latency && row.score.value.is_finite() && row.score.value > 0.0)
-        .map(|row| Measured::new(row, &trials[row.cell.id]))
-        .collect();
+    let is_usable = |row: &&Figure| row.cell.metric != Metric::Latency && row.score.value.is_finite();
+    let usable = rows.iter().filter(is_usable).filter(|row| row.score.value > 0.0);
+    let measured: Vec<Measured<'_>> = usable.map(|row| Measured::new(row, &trials[row.cell.id])).collect();
     let groups = measured.iter().map(|one| (series(&one.row.cell.key), one)).grouped();
     let several = groups.iter().filter(|(_, group)| group.len() > 1);
     several.map(|(_, group)| scaling(run, group, &measured)).collect()
@@ -216,13 +214,11 @@ fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling 
     let clocks = clocks(group, all, clock);
     let (levels, trials) = levels(group, clocks.as_deref());
     let (fitted, mut notes) = notes::within_borders(run, &levels);
-    let throughputs: Vec<Throughput<'_>> = levels
-        .iter()
-        .zip(&trials)
-        .take(fitted)
-        .map(|(level, trials)| Throughput { copies: f64::from(level.copies), total: level.judged().value, trials })
-        .collect();
-    let law = fit_usl(&throughputs);
+    let throughputs = levels.iter().zip(&trials).take(fitted).map(|(level, trials)| {
+        let (copies, total) = (f64::from(level.copies), level.judged().value);
+        Throughput { copies, total, trials }
+    });
+    let law = fit_usl(&throughputs.collect::<Vec<Throughput<'_>>>());
     notes.extend(notes::of_law(law.as_ref(), &levels[..fitted]));
     notes.push(notes::of_clock(clock, cell, &levels));
     notes.extend(notes::of_fairness(&levels[..fitted]));

@@ -26,11 +26,8 @@ pub(super) fn within_borders(run: &Run, levels: &[Level]) -> (usize, Vec<String>
         return (levels.len(), notes);
     };
     let fitted = levels.iter().take_while(|level| level.copies <= border.0).count();
-    let beyond: Vec<String> = ahead
-        .iter()
-        .filter(|other| other.0 < last)
-        .map(|(n, what)| format!("{what} (from {} copies)", n + 1))
-        .collect();
+    let beyond = ahead.iter().filter(|other| other.0 < last);
+    let beyond: Vec<String> = beyond.map(|(n, what)| format!("{what} (from {} copies)", n + 1)).collect();
     notes.push(format!("the law is fitted up to {}; beyond that are {}", copies(border.0), beyond.join(", ")));
     (fitted, notes)
 }

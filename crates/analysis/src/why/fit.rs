@@ -157,13 +157,8 @@ impl Matrix {
     /// The standard error of a system's contrast, as if the errors of its tests were one.
     fn error(&self, system: usize, inside: &[bool]) -> f64 {
         let of = |wanted: bool| {
-            let errors: Vec<f64> = self
-                .0
-                .iter()
-                .zip(inside)
-                .filter(|(_, inside)| **inside == wanted)
-                .map(|(row, _)| row[system].1)
-                .collect();
+            let rows = self.0.iter().zip(inside).filter(|(_, inside)| **inside == wanted);
+            let errors: Vec<f64> = rows.map(|(row, _)| row[system].1).collect();
             if errors.is_empty() { 0.0 } else { mean(&errors) }
         };
         of(true).hypotenuse(of(false))
@@ -201,12 +196,10 @@ impl Matrix {
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for next in 0..count {
-        orders = orders
-            .iter()
-            .flat_map(|order| {
-                (0..=order.len()).map(move |place| [&order[..place], &[next][..], &order[place..]].concat())
-            })
-            .collect();
+        let with_next = |order: &Vec<usize>| -> Vec<Vec<usize>> {
+            (0..=order.len()).map(|place| [&order[..place], &[next][..], &order[place..]].concat()).collect()
+        };
+        orders = orders.iter().flat_map(with_next).collect();
     }
     orders
 }

@@ -39,14 +39,11 @@ pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
         Guide { class: hue(series(&all, *level)), at: *score, text }
     });
     let tests = merged(levels.iter().map(|level| level.parts.iter().map(|part| &*part.test).collect()));
-    let row = |test: &str| Row {
-        label: parts().find(|part| part.test == test).map_or(String::new(), |part| part.label.clone()),
-        strong: false,
-        marks: levels
-            .iter()
-            .enumerate()
-            .filter_map(|(lane, level)| index_mark(results, level, (series(&all, level.copies), lane), test))
-            .collect(),
+    let row = |test: &str| {
+        let label = parts().find(|part| part.test == test).map_or(String::new(), |part| part.label.clone());
+        let lanes = levels.iter().map(|level| (level, series(&all, level.copies))).enumerate();
+        let marks = lanes.filter_map(|(lane, (level, series))| index_mark(results, level, (series, lane), test));
+        Row { label, strong: false, marks: marks.collect() }
     };
     let chart = Rows {
         label: format!(

@@ -255,15 +255,12 @@ impl<'a> Grid<'a> {
         let (notes_of, shown): (Vec<usize>, Vec<usize>) =
             (0..table.columns.len()).filter(here).partition(|place| marked[*place]);
         let bar = BAR.min(room - NAME - 1);
-        let rows: Vec<Line<'_>> = table
-            .rows
-            .iter()
-            .map(|row| Line {
-                fields: shown.iter().map(|place| letters(&field(&row.fields[*place], bar))).collect(),
-                marks: notes_of.iter().map(|place| marks(&row.fields[*place], notes)).collect(),
-                kind: &row.kind,
-            })
-            .collect();
+        let rows = table.rows.iter().map(|row| Line {
+            fields: shown.iter().map(|place| letters(&field(&row.fields[*place], bar))).collect(),
+            marks: notes_of.iter().map(|place| marks(&row.fields[*place], notes)).collect(),
+            kind: &row.kind,
+        });
+        let rows: Vec<Line<'_>> = rows.collect();
         let columns: Vec<&Column> = shown.iter().map(|place| &table.columns[*place]).collect();
         let wide = |place: usize| {
             let plain = rows.iter().filter(|row| matches!(row.kind, RowKind::Plain | RowKind::Strong) || place > 0);

@@ -54,13 +54,8 @@ fn lead(all: &Comparisons, rows: &[Across]) -> String {
         let is_best = |row: &&&Across| row.standings[system].is_some_and(|one| one.mark == Some(Mark::Best));
         tests.iter().filter(is_best).count()
     };
-    let bests: Vec<(usize, &str)> = all
-        .runs
-        .iter()
-        .enumerate()
-        .map(|(place, run)| (best(place), run.letter.as_str()))
-        .filter(|one| one.0 > 0)
-        .collect();
+    let bests = all.runs.iter().enumerate().map(|(place, run)| (best(place), run.letter.as_str()));
+    let bests: Vec<(usize, &str)> = bests.filter(|(count, _)| *count > 0).collect();
     let open = tests.len() - bests.iter().map(|(count, _)| count).sum::<usize>();
     let mut parts: Vec<String> = bests.iter().map(|(count, letter)| format!("{letter} is best of {count}")).collect();
     parts.push(format!("{open} have no clear best"));

@@ -28,21 +28,16 @@ type Curve = (String, Vec<(f64, f64)>);
 pub(super) fn charts(burnin: &BurnIn) -> Vec<Block> {
     let of_sensors = |unit: &str, value: fn(&Reading, &str) -> Option<f64>| -> Vec<Curve> {
         let points = |sensor: &Sensor| {
-            burnin
-                .samples
-                .iter()
-                .filter_map(|sample| Some((sample.at, value(&sample.sensors, &sensor.name)?)))
-                .collect()
+            let values = burnin.samples.iter().map(|sample| (sample.at, value(&sample.sensors, &sensor.name)));
+            values.filter_map(|(at, value)| Some((at, value?))).collect()
         };
         let sensors = burnin.sensors.iter().filter(|sensor| sensor.unit == unit);
         sensors.map(|sensor| (sensor.name.clone(), points(sensor))).collect()
     };
     let temperatures = of_sensors("°C", |reading, name| reading.temperature.get(name).copied());
     let powers = of_sensors("W", |reading, name| reading.power.get(name).copied());
-    let of_processor = burnin
-        .sensors
-        .iter()
-        .filter(|sensor| sensor.unit == "°C" && SensorKind::from_name(&sensor.name) == SensorKind::Processor);
+    let hot = burnin.sensors.iter().filter(|sensor| sensor.unit == "°C");
+    let of_processor = hot.filter(|sensor| SensorKind::from_name(&sensor.name) == SensorKind::Processor);
     let mut limits: Vec<f64> = of_processor.filter_map(|sensor| sensor.limit).collect();
     limits.dedup();
     let all = [

@@ -286,10 +286,9 @@ pub(super) fn check(cost: &Cost) -> Vec<Block> {
              hold or fail."
         ),
         Some(largest) => {
-            let flagged: Vec<String> = known()
-                .filter(|one| one.verdict.is_decided())
-                .map(|one| format!("{} ({} {})", name(one), one.verdict.word(), delta(one)))
-                .collect();
+            let flagged = known().filter(|one| one.verdict.is_decided());
+            let flagged = flagged.map(|one| format!("{} ({} {})", name(one), one.verdict.word(), delta(one)));
+            let flagged: Vec<String> = flagged.collect();
             let all = words::count(known().count(), "comparison");
             let shown = match flagged.len() {
                 0 => format!("no significant difference ({all})"),

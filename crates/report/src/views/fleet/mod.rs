@@ -71,12 +71,9 @@ fn headline(report: &FleetReport) -> String {
     let delivered = count(report.nodes.len(), "node");
     let nodes = count(report.measured(), "node");
     let slow = report.slow();
-    let fast: Vec<String> = report
-        .named(Named::Fast)
-        .into_iter()
-        .filter(|(node, _)| slow.iter().all(|(other, _)| other != node))
-        .map(|(node, _)| short(&report.nodes[node]))
-        .collect();
+    let mut fast = report.named(Named::Fast);
+    fast.retain(|(node, _)| slow.iter().all(|(other, _)| other != node));
+    let fast: Vec<String> = fast.iter().map(|(node, _)| short(&report.nodes[*node])).collect();
     let mut text = match slow.len() {
         _ if report.columns.is_empty() => format!("{delivered} delivered, and nothing was measured"),
         _ if report.groups.iter().all(|group| !group.judged) => {
