@@ -258,13 +258,9 @@ impl Results {
             row.details = details::details(cell, trials);
             row.energy = Energy::of(cell, trials);
             let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
-            if let Some(reason) = failed.first() {
-                row.warnings.push(Remark::Failed {
-                    trials: failed.len(),
-                    of: trials.len(),
-                    reason: (*reason).to_owned(),
-                });
-            }
+            let first = failed.first().map(|reason| (*reason).to_owned());
+            let failure = first.map(|reason| Remark::Failed { trials: failed.len(), of: trials.len(), reason });
+            row.warnings.extend(failure);
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
             row.warnings.extend(own.map(|warning| Remark::Journal(warning.text.clone())));
             row.warnings.extend(score::disturbances(cell, trials, journal.run.cpus));

@@ -54,10 +54,8 @@ pub(super) fn warnings(delivered: &[Delivered<'_>]) -> Vec<String> {
     };
     let builds = kinds(&|node| Some(node.summary.run.build.as_ref()?.hash.clone()));
     if builds.len() > 1 {
-        warnings.push(format!(
-            "the programs are of {} different builds: `--by run.build` compares within each",
-            builds.len()
-        ));
+        let builds = builds.len();
+        warnings.push(format!("the programs are of {builds} different builds: `--by run.build` compares within each"));
     }
     let procedures = kinds(&|node| Some(node.summary.run.procedure.name().to_owned()));
     if procedures.len() > 1 {

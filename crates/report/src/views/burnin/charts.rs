@@ -67,10 +67,9 @@ fn clocks(burnin: &BurnIn) -> Vec<Curve> {
     let curve = |name: String, value: fn(&[f64]) -> f64| -> Curve {
         (name, seconds.iter().map(|(second, clocks)| (*second as f64, value(clocks))).collect())
     };
+    let slowest = format!("the slowest of {}", threads.len());
     vec![
-        curve(format!("the slowest of {}", threads.len()), |clocks| {
-            clocks.iter().copied().fold(f64::INFINITY, f64::min)
-        }),
+        curve(slowest, |clocks| clocks.iter().copied().fold(f64::INFINITY, f64::min)),
         curve("the middle one".to_owned(), median),
         curve("the fastest".to_owned(), |clocks| clocks.iter().copied().fold(0.0, f64::max)),
     ]

@@ -100,8 +100,9 @@ impl Item {
         Item::new("", metric, unit, value, String::new())
     }
 
-    fn estimate(self, value: Estimate) -> Item {
-        Item { value, measured: true, ..self }
+    /// It has an interval, or should have.
+    fn estimate(name: &str, metric: &str, unit: &'static str, value: Estimate, shown: String) -> Item {
+        Item { value, measured: true, ..Item::new(name, metric, unit, value.value, shown) }
     }
 
     fn bad(self, bad: bool, reason: &str) -> Item {
@@ -148,18 +149,17 @@ fn of_cooling(burnin: &BurnIn, cooling: &Cooling) -> Vec<Item> {
     let ghz = |value: f64| format!("{} GHz", figure(value));
     if let Some(Held { initial, sustained, ratio, lowest }) = cooling.clock {
         figures.extend([
-            Item::new("Clock in the first seconds", "clock_initial", "GHz", 0.0, ghz(initial.value)).estimate(initial),
-            Item::new("Clock in the last quarter", "clock_sustained", "GHz", 0.0, ghz(sustained.value))
-                .estimate(sustained),
-            Item::new("Clock kept", "clock_kept", "", 0.0, percentage(ratio.value)).estimate(ratio),
+            Item::estimate("Clock in the first seconds", "clock_initial", "GHz", initial, ghz(initial.value)),
+            Item::estimate("Clock in the last quarter", "clock_sustained", "GHz", sustained, ghz(sustained.value)),
+            Item::estimate("Clock kept", "clock_kept", "", ratio, percentage(ratio.value)),
             Item::new("Lowest clock", "clock_lowest", "GHz", lowest, ghz(lowest)),
         ]);
     }
     if let Some(Held { initial, sustained, ratio, .. }) = cooling.throughput {
         figures.extend([
-            Item::number("throughput_initial", "pieces/s", 0.0).estimate(initial),
-            Item::number("throughput_sustained", "pieces/s", 0.0).estimate(sustained),
-            Item::new("Throughput kept", "throughput_kept", "", 0.0, percentage(ratio.value)).estimate(ratio),
+            Item::estimate("", "throughput_initial", "pieces/s", initial, String::new()),
+            Item::estimate("", "throughput_sustained", "pieces/s", sustained, String::new()),
+            Item::estimate("Throughput kept", "throughput_kept", "", ratio, percentage(ratio.value)),
         ]);
     }
     match &cooling.fall {
@@ -180,12 +180,10 @@ fn of_cooling(burnin: &BurnIn, cooling: &Cooling) -> Vec<Item> {
         let half = down.half.map_or("longer than the rest".to_owned(), |seconds| format!("{seconds:.1} s"));
         figures.push(Item::words("Half cooled down after", half));
     }
-    if let Some(seconds) = cooling.recovery {
-        figures.push(Item::words("Clock back after", format!("{} of rest", duration(seconds))));
-    }
-    if let Some(steal) = cooling.steal {
-        figures.push(Item::words("Taken by the hypervisor", percentage(steal / 100.0)));
-    }
+    let rest = cooling.recovery.map(|seconds| format!("{} of rest", duration(seconds)));
+    figures.extend(rest.map(|rest| Item::words("Clock back after", rest)));
+    let steal = cooling.steal.map(|steal| percentage(steal / 100.0));
+    figures.extend(steal.map(|steal| Item::words("Taken by the hypervisor", steal)));
     figures.push(Item::wrong("Wrong results", "wrong", cooling.wrong));
     figures
 }
@@ -202,8 +200,7 @@ fn of_memory(memory: &Memory) -> Vec<Item> {
         let several = memory.passes != 1;
         let name = if several { "Rate of a pass" } else { "Rate of the pass" };
         let shown = words::bytes_per_second(rate.value);
-        let figure = Item::new(name, "rate", "B/s", rate.value, shown).estimate(rate);
-        figures.push(Item { measured: several, ..figure });
+        figures.push(Item { measured: several, ..Item::estimate(name, "rate", "B/s", rate, shown) });
     }
     figures.push(Item::wrong("Faults", "faults", memory.faults));
     if !memory.is_counted {
