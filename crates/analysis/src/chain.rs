@@ -27,10 +27,9 @@ struct Link<'a> {
 
 impl<'a> Link<'a> {
     fn new(run: &'a Run, comparison: &'a Comparison) -> Link<'a> {
-        let change = comparison.change();
-        let [value, low, high] = [change.value, change.low, change.high].map(|size| (size / 100.0).log_of_1_plus());
+        let Estimate { value: change, low, high } = comparison.change().map(|size| (size / 100.0).log_of_1_plus());
         let error = (high - low) / 2.0 / NORMAL_975;
-        Link { run, comparison, change: value, error: if error.is_finite() { error } else { f64::INFINITY } }
+        Link { run, comparison, change, error: if error.is_finite() { error } else { f64::INFINITY } }
     }
 
     /// The change in per cent, with the interval that leaves out the truth with probability `level`.
@@ -63,8 +62,7 @@ impl Trend {
 
 /// Returns what a run has found of a test under each of its conditions.
 fn links<'a>(test: &str, results: &'a Results) -> Vec<Link<'a>> {
-    let conditions = results.cost().into_iter().flat_map(|cost| &cost.conditions);
-    let found = conditions.flat_map(|condition| &condition.effects).map(|effect| &effect.comparison);
+    let found = results.cost().into_iter().flat_map(|cost| cost.effects()).map(|effect| &effect.comparison);
     let found = found.filter(|one| one.measure == Measure::Score && one.cell.key.test == test);
     found.filter(|one| one.delta.value.is_finite()).map(|one| Link::new(&results.run, one)).collect()
 }

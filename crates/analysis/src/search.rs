@@ -61,8 +61,7 @@ impl Search {
 
     /// Adds a comparison: by how many per cent the time changed from the first revision to the second. The ends come first.
     pub fn add(&mut self, revisions: (usize, usize), change: Estimate) {
-        let [value, low, high] =
-            [change.value, change.low, change.high].map(|percent| (percent / 100.0).log_of_1_plus());
+        let Estimate { value, low, high } = change.map(|percent| (percent / 100.0).log_of_1_plus());
         let error = (high - low) / 2.0 / NORMAL_975;
         if value.is_finite() && error.is_finite() {
             self.evidence.entry(revisions).or_default().push((value, error.max(f64::EPSILON).powi(-2)));

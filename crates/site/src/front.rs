@@ -4,7 +4,7 @@ use anyhow::Result;
 use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
-use crate::layout::{Page, bar, change, ends, rank, value};
+use crate::layout::{Page, bar, change, ends, rank, table, value};
 use crate::measure::{ALL, LEVELS, Measure, ONE};
 use crate::name::name_of;
 use stats::Estimate;
@@ -53,21 +53,18 @@ fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
     if ranking.is_empty() {
         return Markup::default();
     }
+    let values = columns.iter().map(|place| ("n", LEVELS[*place].1));
+    let heads =
+        [("", "Rank"), ("", "System"), ("drawn", LEVELS[level].1)].into_iter().chain(values).chain([("", "Run")]);
+    let heads: Vec<(&str, &str)> = heads.collect();
+    let rows =
+        html! { @for ranked in ranking.iter().take(shown) { (row(board, measure, ranked, (from, to), &columns)) } };
     html! {
         section {
             h2 { (measure.label) @if !measure.unit.is_empty() { small { ", " (measure.unit) } } }
             p.tool { (board.classes[class].label()) }
             @if ranking.len() > shown { p.tool { "The best " (shown) " of " (ranking.len()) " systems." } }
-            div.scroll tabindex="0" role="region" aria-label={ (measure.label) ", " (board.classes[class].label()) } {
-                table.ranking {
-                    thead { tr {
-                        th scope="col" { "Rank" } th scope="col" { "System" } th.drawn scope="col" { (LEVELS[level].1) }
-                        @for place in &columns { th.n scope="col" { (LEVELS[*place].1) } }
-                        th scope="col" { "Run" }
-                    } }
-                    tbody { @for ranked in ranking.iter().take(shown) { (row(board, measure, ranked, (from, to), &columns)) } }
-                }
-            }
+            (table(&format!("{}, {}", measure.label, board.classes[class].label()), "ranking", &heads, &rows))
         }
     }
 }
@@ -117,27 +114,19 @@ fn row(board: &Board, measure: &Measure, ranked: &Ranked, span: (f64, f64), colu
 
 /// Returns the list of all runs, the newest last: a new run changes its end.
 pub(crate) fn runs(board: &Board, title: &str) -> String {
+    let heads = ["Run", "Began", "System", "How", "What a reader must know"].map(|head| ("", head));
+    let rows = html! { @for (entry, class) in board.entries.iter().zip(&board.class_of) {
+        tr {
+            th scope="row" { a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
+            td { (entry.date()) }
+            td { a href={ "h/" (name_of(&entry.system)) ".html" } { bdi { (entry.host) } } }
+            td { (board.classes[*class].procedure()) }
+            td { (entry.marks.join(", ")) }
+        }
+    } };
     let body = html! {
         p.text { a href="runs.csv" { "runs.csv" } " has their figures." }
-        div.scroll tabindex="0" role="region" aria-label="All runs" {
-            table.small {
-                thead { tr {
-                    th scope="col" { "Run" } th scope="col" { "Began" } th scope="col" { "System" }
-                    th scope="col" { "How" } th scope="col" { "What a reader must know" }
-                } }
-                tbody { @for (entry, class) in board.entries.iter().zip(&board.class_of) {
-                    tr {
-                        th scope="row" { a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
-                        td { (entry.date()) }
-                        td {
-                            a href={ "h/" (name_of(&entry.system)) ".html" } { bdi { (entry.host) } }
-                        }
-                        td { (board.classes[*class].procedure()) }
-                        td { (entry.marks.join(", ")) }
-                    }
-                } }
-            }
-        }
+        (table("All runs", "small", &heads, &rows))
     };
     let line = words::count(board.entries.len(), "run");
     Page { up: "", site: title, title: "All runs", line, name: "runs.html", scripts: &[], body }.render()

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::Site;
 use crate::board::Board;
 use crate::entry::Entry;
-use crate::layout::{Page, UP, change, value};
+use crate::layout::{Page, UP, change, table, value};
 use crate::measure::{ALL, ONE};
 use crate::name::name_of;
 use crate::record::Record;
@@ -105,27 +105,22 @@ fn body(board: &Board, entries: &[&Entry], trends: &[(String, String)]) -> Marku
     let measure = board.measures.get(board.first);
     let label = measure.map_or("", |measure| &measure.label);
     let written = if measure.is_some_and(|measure| measure.is_change) { change } else { value };
+    let one = format!("{label}, 1 copy");
+    let heads = [("", "Run"), ("", "Began"), ("n", &*one), ("n", "All copies"), ("", "Marks")];
+    let rows = html! { @for entry in entries {
+        tr {
+            th scope="row" { a href={ (UP) "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
+            td { (entry.date()) }
+            @for level in [ONE, ALL] {
+                td.n { (written(measure.and_then(|measure| measure.value(&entry.id, level)).as_ref())) }
+            }
+            td { (entry.marks.join(", ")) }
+        }
+    } };
     html! {
         section {
             h2 { "Runs" }
-            div.scroll tabindex="0" role="region" aria-label="Runs" {
-                table.small {
-                    thead { tr {
-                        th scope="col" { "Run" } th scope="col" { "Began" }
-                        th.n scope="col" { (label) ", 1 copy" } th.n scope="col" { "All copies" } th scope="col" { "Marks" }
-                    } }
-                    tbody { @for entry in entries {
-                        tr {
-                            th scope="row" { a href={ (UP) "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
-                            td { (entry.date()) }
-                            @for level in [ONE, ALL] {
-                                td.n { (written(measure.and_then(|measure| measure.value(&entry.id, level)).as_ref())) }
-                            }
-                            td { (entry.marks.join(", ")) }
-                        }
-                    } }
-                }
-            }
+            (table("Runs", "small", &heads, &rows))
         }
         @if !trends.is_empty() {
             section {

@@ -86,6 +86,20 @@ impl Page<'_> {
     }
 }
 
+/// Returns a table that can be scrolled: its name, its class, its headings, each after its class, and its rows.
+pub(crate) fn table(name: &str, class: &str, heads: &[(&str, &str)], rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(name) {
+            table class=(class) {
+                thead { tr {
+                    @for (class, text) in heads { th class=[Some(class).filter(|class| !class.is_empty())] scope="col" { (text) } }
+                } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
 /// Returns how far a bar with its interval reaches, to the left and to the right.
 pub(crate) fn ends(value: &Estimate) -> [f64; 2] {
     if value.bounded() { [value.low, value.high] } else { [value.value; 2] }

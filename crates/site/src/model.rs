@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use crate::board::Board;
-use crate::layout::Page;
+use crate::layout::{Page, table};
 use crate::measure::LEVELS;
 use crate::record::MODEL;
 use stats::{Estimate, median};
@@ -53,27 +53,20 @@ fn models(board: &Board, class: usize, value: impl Fn(&str) -> Option<Estimate>)
 /// One line per model; the marks have names where the page is to find them by.
 fn strips(board: &Board, models: &[(&str, Runs)], label: &str, named: bool) -> Markup {
     let most = models.iter().flat_map(|(_, runs)| runs).map(|(_, value)| value.value).fold(0.0, f64::max);
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(label) {
-            table.strips {
-                thead { tr {
-                    th scope="col" { "Processor" } th.n scope="col" { "Runs" } th.n scope="col" { "Least" }
-                    th.n scope="col" { "Median" } th.n scope="col" { "Most" } th scope="col" { "Every run, from 0" }
-                } }
-                tbody { @for (model, runs) in models {
-                    @let values = runs.iter().map(|(_, value)| value.value).collect::<Vec<f64>>();
-                    tr {
-                        th scope="row" { bdi { (model) } }
-                        td.n { (runs.len()) }
-                        td.n { (words::score(values.iter().copied().fold(f64::INFINITY, f64::min))) }
-                        td.n { b { (words::score(median(&values))) } }
-                        td.n { (words::score(values.iter().copied().fold(0.0, f64::max))) }
-                        td { (strip(board, runs, most, named)) }
-                    }
-                } }
-            }
+    let numbers = ["Runs", "Least", "Median", "Most"].map(|head| ("n", head));
+    let heads = [&[("", "Processor")], &numbers[..], &[("", "Every run, from 0")]].concat();
+    let rows = html! { @for (model, runs) in models {
+        @let values = runs.iter().map(|(_, value)| value.value).collect::<Vec<f64>>();
+        tr {
+            th scope="row" { bdi { (model) } }
+            td.n { (runs.len()) }
+            td.n { (words::score(values.iter().copied().fold(f64::INFINITY, f64::min))) }
+            td.n { b { (words::score(median(&values))) } }
+            td.n { (words::score(values.iter().copied().fold(0.0, f64::max))) }
+            td { (strip(board, runs, most, named)) }
         }
-    }
+    } };
+    table(label, "strips", &heads, &rows)
 }
 
 fn strip(board: &Board, runs: &Runs, most: f64, named: bool) -> Markup {

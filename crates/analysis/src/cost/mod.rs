@@ -198,12 +198,16 @@ impl Cost {
         Cost { against, threshold, conditions, control, widening, controls, missing, notes }
     }
 
+    /// Returns the effects of all conditions.
+    pub fn effects(&self) -> impl Iterator<Item = &Effect> {
+        self.conditions.iter().flat_map(|condition| &condition.effects)
+    }
+
     /// Returns true if something takes longer by more than `size` per cent, by the whole interval of its time, and false if by
     /// theirs nothing does.
     #[must_use]
     pub fn is_slower(&self, size: f64) -> Option<bool> {
-        let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
-        let times = effects.map(|effect| &effect.comparison).filter(|one| one.measure == Measure::Score);
+        let times = self.effects().map(|effect| &effect.comparison).filter(|one| one.measure == Measure::Score);
         let changes: Vec<_> = times.map(Comparison::change).collect();
         let is_slower = changes.iter().any(|change| change.low > size);
         let is_known = changes.len() == self.conditions.len() && changes.iter().all(|change| change.high < size);
@@ -214,15 +218,13 @@ impl Cost {
     /// estimate of that size, and not taken back by a second look.
     #[must_use]
     pub fn losses(&self, size: f64) -> Vec<&Effect> {
-        let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
-        effects.filter(|effect| effect.confirmed != Some(false) && effect.comparison.is_loss_of(size)).collect()
+        self.effects().filter(|effect| effect.confirmed != Some(false) && effect.comparison.is_loss_of(size)).collect()
     }
 
     /// Returns what a gate of `size` per cent cannot tell.
     #[must_use]
     pub fn unseen(&self, size: f64) -> Option<Unseen> {
-        let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
-        Unseen::among(effects.map(|effect| &effect.comparison), size)
+        Unseen::among(self.effects().map(|effect| &effect.comparison), size)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The causes of late frames: processes and interrupts, where the scheduler was traced.
 
 use analysis::{Figure, HeldUp};
-use journal::{Cause, Key};
+use journal::Cause;
 use words::{figure, share};
 
 use super::latency::Task;
@@ -19,13 +19,8 @@ const EXPLAINED: &str = "Late frames: those that this held up longer than anythi
 late frames that the trace explains. Held: ms that it held all late frames up. Kernel threads are listed without their \
 number. Tracing takes time of its own: to compare latencies, measure without --why.";
 
-/// One thing that held late frames of a task up beside a load.
-struct Wait<'a> {
-    task: String,
-    key: &'a Key,
-    holders: &'a HeldUp,
-    cause: &'a Cause,
-}
+/// A row of a task that was traced.
+type Traced<'a> = (&'a Task<'a>, &'a Figure, &'a HeldUp);
 
 /// Returns the causes of late frames and the worst frames with theirs; nothing unless the scheduler was traced.
 pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
@@ -33,13 +28,8 @@ pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
     if traced().all(|(_, _, holders)| holders.causes.is_empty() && holders.worst.is_empty()) {
         return Vec::new();
     }
-    let waits = traced().flat_map(|(task, row, holders)| {
-        let causes = holders.causes.iter().filter(|cause| cause.frames > 0).take(CAUSES);
-        causes.map(move |cause| Wait { task: task.title(), key: &row.cell.key, holders, cause })
-    });
-    let waits: Vec<Wait<'_>> = waits.collect();
     let mut blocks = vec![Block::section("What held late frames up")];
-    blocks.extend(causes(&waits));
+    blocks.extend(causes(traced()));
     blocks.push(Block::Table(worst(traced())));
     blocks.extend(unexplained(&sum(tasks)));
     blocks.push(Block::text(EXPLAINED));
@@ -47,46 +37,45 @@ pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
 }
 
 /// Returns the rows of a task that were traced.
-fn rows<'a>(task: &'a Task<'_>) -> impl Iterator<Item = (&'a Task<'a>, &'a Figure, &'a HeldUp)> {
+fn rows<'a>(task: &'a Task<'_>) -> impl Iterator<Item = Traced<'a>> {
     task.rows.iter().filter_map(move |(row, latency)| Some((task, *row, latency.holders.as_ref()?)))
 }
 
-/// One of the worst frames.
-struct Worst<'a> {
-    task: String,
-    load: &'a str,
-    ms: f64,
-    causes: &'a [(String, f64)],
-}
-
 /// Returns the frames with the longest latencies of the run.
-fn worst<'a>(traced: impl Iterator<Item = (&'a Task<'a>, &'a Figure, &'a HeldUp)>) -> Table {
-    let frames = traced.flat_map(|(task, row, holders)| {
-        let worst = holders.worst.iter();
-        worst.map(move |(ms, causes)| Worst { task: task.title(), load: &row.cell.key.load, ms: *ms, causes })
-    });
-    let mut frames: Vec<Worst<'_>> = frames.collect();
-    frames.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+fn worst<'a>(traced: impl Iterator<Item = Traced<'a>>) -> Table {
+    /// A row, the latency in ms, and its causes.
+    type Worst<'a> = (Traced<'a>, &'a (f64, Vec<(String, f64)>));
+    let frames = traced.flat_map(|row| row.2.worst.iter().map(move |frame| (row, frame)));
+    let mut frames: Vec<Worst<'a>> = frames.collect();
+    frames.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     frames.truncate(WORST);
     Columns::new()
-        .with(Column::words("Task"), |frame: &Worst<'_>| Field::text(&frame.task))
-        .with(Column::words("Load").wide(12), |frame| Field::text(frame.load))
-        .with(Column::number("Latency").wide(8).main(), |frame| Field::Number(frame.ms, figure))
-        .with(Column::words("Held up by, ms"), |frame| Field::Text(listed(frame.causes)))
+        .with(Column::words("Task"), |((task, ..), _): &Worst<'a>| Field::Text(task.title()))
+        .with(Column::words("Load").wide(12), |((_, row, _), _)| Field::text(&row.cell.key.load))
+        .with(Column::number("Latency").wide(8).main(), |(_, (ms, _))| Field::Number(*ms, figure))
+        .with(Column::words("Held up by, ms"), |(_, (_, causes))| Field::Text(listed(causes)))
         .of(&frames)
         .shown(Readers::PEOPLE)
         .titled("The worst frames", "")
 }
 
-fn causes(waits: &[Wait<'_>]) -> Option<Block> {
+/// Returns what held late frames of each task up beside each load.
+fn causes<'a>(traced: impl Iterator<Item = Traced<'a>>) -> Option<Block> {
+    let causes = traced.flat_map(|row| {
+        let causes = row.2.causes.iter().filter(|cause| cause.frames > 0).take(CAUSES);
+        causes.map(move |cause| (row, cause))
+    });
+    let causes: Vec<(Traced<'a>, &'a Cause)> = causes.collect();
     Columns::new()
-        .with(Column::words("Task"), |wait: &Wait<'_>| Field::text(&wait.task))
-        .with(Column::words("Load").wide(12), |wait| Field::text(&wait.key.load))
-        .with(Column::words("Held up by"), |wait| Field::text(&wait.cause.name))
-        .with(Column::number("Late frames").wide(11).main(), |wait| Field::Count(wait.cause.frames))
-        .with(Column::number("%").wide(6), |wait| Field::Number(percent(wait.cause.frames, wait.holders.traced), share))
-        .with(Column::number("Held").wide(9), |wait| Field::Number(wait.cause.ns as f64 / 1e6, figure))
-        .of(waits)
+        .with(Column::words("Task"), |((task, ..), _): &(Traced<'a>, &'a Cause)| Field::Text(task.title()))
+        .with(Column::words("Load").wide(12), |((_, row, _), _)| Field::text(&row.cell.key.load))
+        .with(Column::words("Held up by"), |(_, cause)| Field::text(&cause.name))
+        .with(Column::number("Late frames").wide(11).main(), |(_, cause)| Field::Count(cause.frames))
+        .with(Column::number("%").wide(6), |((.., held), cause)| {
+            Field::Number(percent(cause.frames, held.traced), share)
+        })
+        .with(Column::number("Held").wide(9), |(_, cause)| Field::Number(cause.ns as f64 / 1e6, figure))
+        .of(&causes)
         .shown(Readers::PEOPLE)
         .unless_empty()
 }

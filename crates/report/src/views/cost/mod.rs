@@ -58,13 +58,9 @@ pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
     blocks
 }
 
-fn effects(cost: &Cost) -> impl Iterator<Item = &Effect> {
-    cost.conditions.iter().flat_map(|condition| &condition.effects)
-}
-
 /// Returns the effects of all conditions.
 pub(crate) fn changes(cost: &Cost) -> Vec<Line<'_>> {
-    lines(effects(cost), cost)
+    lines(cost.effects(), cost)
 }
 
 fn lines<'a>(effects: impl IntoIterator<Item = &'a Effect>, cost: &'a Cost) -> Vec<Line<'a>> {
@@ -91,7 +87,7 @@ pub(super) fn data(cost: &Cost) -> Vec<Block> {
         "missing": cost.missing, "notes": cost.notes,
     });
     vec![
-        rows("comparisons", effects(cost).collect(), false),
+        rows("comparisons", cost.effects().collect(), false),
         rows("controls", cost.control.iter().collect(), true),
         Block::Data("cost", about),
     ]
@@ -123,7 +119,7 @@ fn named<'a, T>(family: impl Fn(&T) -> Family<'_> + Copy + 'a) -> Columns<'a, T>
 
 /// The deltas of all conditions beside each other; without rows if there is only one.
 fn matrix(cost: &Cost) -> Table {
-    let rows: Vec<Family<'_>> = effects(cost).map(|effect| family(&effect.comparison)).unique();
+    let rows: Vec<Family<'_>> = cost.effects().map(|effect| family(&effect.comparison)).unique();
     let mut columns = named(|row: &Family<'_>| (row.0.clone(), row.1, row.2));
     for condition in &cost.conditions {
         columns = columns.with(Column::number(&condition.name).main(), |row: &Family<'_>| {
@@ -337,10 +333,10 @@ fn touched(keys: &[&Key], is_of_commands: bool) -> String {
 /// How to read the numbers: what columns and verdicts mean, the run's own notes, and what is known of single numbers.
 fn notes(cost: &Cost) -> Vec<String> {
     let mut notes = vec![comparisons::reading(cost.threshold)];
-    if effects(cost).any(|effect| effect.confirmed.is_some()) {
+    if cost.effects().any(|effect| effect.confirmed.is_some()) {
         notes.push(SECOND.to_owned());
     }
     notes.extend(cost.notes.iter().cloned());
-    notes.extend(comparisons::remarks(effects(cost).chain(&cost.control).map(|effect| &effect.comparison)));
+    notes.extend(comparisons::remarks(cost.effects().chain(&cost.control).map(|effect| &effect.comparison)));
     notes
 }
