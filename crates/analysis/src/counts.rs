@@ -184,10 +184,8 @@ impl Counts {
     fn judge(&self, base: &Counts, [name, base_name]: [&str; 2], limit: &CountLimit) -> (Outcome, String) {
         let label = label(&limit.name);
         let Some((own, other)) = self.get(&limit.name).zip(base.get(&limit.name)) else {
-            return (
-                Outcome::Failed,
-                format!("{label}: not counted, so {name} cannot be judged; leave this limit out"),
-            );
+            let why = format!("{label}: not counted, so {name} cannot be judged; leave this limit out");
+            return (Outcome::Failed, why);
         };
         let room = if limit.is_share { limit.size / 100.0 * other.high as f64 } else { limit.size };
         let allowed = format!("{}{}", limit.size, if limit.is_share { " %" } else { "" });
@@ -202,10 +200,9 @@ impl Counts {
             let why = format!("{label}: {own} in {name}, {other} in {base_name}; {allowed} more allowed");
             return (Outcome::Passed, why);
         }
-        (
-            Outcome::Failed,
-            format!("{name} exceeds {base_name} in {label}: {own} instead of {other}, with {allowed} more allowed"),
-        )
+        let why =
+            format!("{name} exceeds {base_name} in {label}: {own} instead of {other}, with {allowed} more allowed");
+        (Outcome::Failed, why)
     }
 }
 

@@ -6,6 +6,7 @@ use super::holders::{HeldUp, holders};
 use super::{Figure, Remark, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use stats::{ByBlock, Estimate, Exact, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
+use words::Unique;
 
 /// The percentiles that reports show, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
@@ -202,17 +203,10 @@ pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<Remark>)
     }
     let throughput = mean(all.iter().map(|load| rate(&load.copy))) * scale.worth;
     let interval = mean_interval(&ratios);
-    let mut warnings: Vec<Remark> = Vec::new();
-    let unsteady = all.iter().filter(|load| !load.steady).count();
-    if unsteady > 0 {
-        warnings.push(Remark::LoadUnsteady { windows: unsteady, of: all.len() });
-    }
-    for note in all.iter().flat_map(|load| &load.copy.notes) {
-        let note = Remark::LoadNote(note.clone());
-        if !warnings.contains(&note) {
-            warnings.push(note);
-        }
-    }
+    let windows = all.iter().filter(|load| !load.steady).count();
+    let unsteady = (windows > 0).then_some(Remark::LoadUnsteady { windows, of: all.len() });
+    let notes = all.iter().flat_map(|load| &load.copy.notes).unique();
+    let warnings = unsteady.into_iter().chain(notes.into_iter().cloned().map(Remark::LoadNote)).collect();
     let (label, unit) = (scale.label.clone(), scale.unit.clone());
     Some((Load { label, throughput, unit, achieved: interval.value, interval }, warnings))
 }

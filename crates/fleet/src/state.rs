@@ -237,19 +237,16 @@ pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
 
 fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
     let folder = directory.join(NODES);
+    let why = || format!("{} cannot be read", folder.display());
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", folder.display())),
+        Err(error) => return Err(error).with_context(why),
     };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let path = entry.with_context(|| format!("{} cannot be read", folder.display()))?.path();
-        // What a collector that was killed left behind ends otherwise.
-        if path.extension().is_some_and(|end| end == "jsonl") {
-            paths.push(path);
-        }
-    }
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<std::io::Result<_>>().with_context(why)?;
+    // What a collector that was killed left behind ends otherwise.
+    paths.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
     paths.sort();
     Ok(paths)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::board::Board;
 use crate::class::Class;
@@ -43,10 +43,9 @@ pub(crate) fn write(board: &Board, files: &Files) -> Result<()> {
         files.write(&format!("data/runs-{digit}.js"), call("runs", &json!(shards[&digit])).as_bytes())?;
     }
     for measure in &board.measures {
-        let of_runs: Map<String, Value> =
-            measure.values.iter().map(|(id, levels)| (id.clone(), levels.json())).collect();
+        let of_runs: Value = measure.values.iter().map(|(id, levels)| (id.as_str(), levels.json())).collect();
         let name = format!("data/m-{}.js", name_of(&measure.id));
-        files.write(&name, format!("unixmark.values({},{});\n", json!(measure.id), json!(of_runs)).as_bytes())?;
+        files.write(&name, format!("unixmark.values({},{});\n", json!(measure.id), of_runs).as_bytes())?;
     }
     files.write("data/site.js", call("site", &site(board, &shards, &values)).as_bytes())?;
     Ok(())

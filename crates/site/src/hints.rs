@@ -1,7 +1,7 @@
 //! Why systems differ, for pages that show some of them: the facts that go with the differences over all systems of a class.
 
 use anyhow::Result;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::Site;
 use crate::board::Board;
@@ -24,9 +24,8 @@ const MOST: usize = 50;
 pub(crate) fn write(board: &Board, columns: &Columns, site: Site<'_>) -> Result<()> {
     // Of runs without a place in the ranking it is not known what to compare.
     let of = |class: usize| (board.classes[class].id.clone(), of_class(board, class, columns, site.catalogue));
-    let hints: Map<String, Value> =
-        (0..board.classes.len()).map(of).filter(|(_, known)| known["systems"] != 0).collect();
-    site.files.write("data/why.js", call("because", &Value::Object(hints)).as_bytes())?;
+    let hints = (0..board.classes.len()).map(of).filter(|(_, known)| known["systems"] != 0).collect();
+    site.files.write("data/why.js", call("because", &hints).as_bytes())?;
     Ok(())
 }
 

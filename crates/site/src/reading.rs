@@ -66,7 +66,7 @@ impl Reading {
         let stamp = Stamp::read(path);
         let unread = Some((path, stamp));
         let known = absolute(path).and_then(|name| self.last.0.remove_entry(&name));
-        let Some((name, known)) = known.filter(|(_, known)| known.is_of(stamp)) else { return unread };
+        let Some((name, known)) = known.filter(|(_, known)| Some(known.stamp) == stamp) else { return unread };
         if !self.entries.contains_key(&known.id) {
             let entry = self.last.1.remove(&known.id).filter(|entry| are_there(&known.id, entry.has_chart, files));
             let Some(entry) = entry else { return unread };
@@ -82,7 +82,7 @@ impl Reading {
         self.built.new += usize::from(is_new);
         self.note(&replaced);
         if let (Some(stamp), Some(name)) = (stamp, absolute(&path)) {
-            self.journals.insert(name, Known::new(stamp, &record.id, &replaced));
+            self.journals.insert(name, Known { stamp, id: record.id.clone(), replaced });
         }
         let entry = Entry::new(&record, &mut self.columns);
         self.entries.insert(record.id, entry);

@@ -43,7 +43,8 @@ pub(crate) struct Stamp {
 /// A journal that was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Known {
-    stamp: Stamp,
+    /// Its stamp before it was read.
+    pub(crate) stamp: Stamp,
     /// The run's name in the site.
     pub(crate) id: String,
     /// Counts of replacements that leave out the owner of the machine.
@@ -127,18 +128,6 @@ fn head_of(path: &Path) -> Option<Head> {
     let mut line = String::new();
     BufReader::new(files::open_regular(path).ok()?.take(LONGEST)).read_line(&mut line).ok()?;
     serde_json::from_str(&line).ok()
-}
-
-impl Known {
-    /// Returns what is to be kept of a journal that was as `stamp` has it before it was read.
-    pub(crate) fn new(stamp: Stamp, id: &str, replaced: &Replaced) -> Known {
-        Known { stamp, id: id.to_owned(), replaced: replaced.clone() }
-    }
-
-    /// Returns true if the journal is as it was.
-    pub(crate) fn is_of(&self, stamp: Option<Stamp>) -> bool {
-        stamp == Some(self.stamp)
-    }
 }
 
 impl Stamp {

@@ -1,6 +1,6 @@
 //! What each sensor said, and how the machine cooled down.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -42,19 +42,25 @@ pub struct CoolDown {
     pub half: Option<f64>,
 }
 
+/// Values by the names of sensors.
+type Values = BTreeMap<String, f64>;
+
+/// A unit, the values in it, and their limits.
+type Kind<'a> = (&'static str, fn(&Reading) -> &Values, &'a Values);
+
 /// Returns what each sensor said: temperatures, then power, then the kernel's frequency.
 pub(super) fn sensors(samples: &[Sample], asked: &BurnIn, worked: f64) -> Vec<Sensor> {
-    let names = |of: &dyn Fn(&Reading) -> Vec<String>| -> BTreeSet<String> {
-        samples.iter().flat_map(|sample| of(&sample.sensors)).collect()
-    };
+    let kinds: [Kind<'_>; 2] = [
+        ("°C", |reading| &reading.temperature, &asked.limits.temperature),
+        ("W", |reading| &reading.power, &asked.limits.power),
+    ];
     let mut found = Vec::new();
-    for name in names(&|reading| reading.temperature.keys().cloned().collect()) {
-        let limit = asked.limits.temperature.get(&name).copied();
-        found.push(sensor(samples, worked, &name, "°C", limit, |reading| reading.temperature.get(&name).copied()));
-    }
-    for name in names(&|reading| reading.power.keys().cloned().collect()) {
-        let limit = asked.limits.power.get(&name).copied();
-        found.push(sensor(samples, worked, &name, "W", limit, |reading| reading.power.get(&name).copied()));
+    for (unit, values, limits) in kinds {
+        let names: BTreeSet<&String> = samples.iter().flat_map(|sample| values(&sample.sensors).keys()).collect();
+        for name in names {
+            let limit = limits.get(name).copied();
+            found.push(sensor(samples, worked, name, unit, limit, |reading| values(reading).get(name).copied()));
+        }
     }
     if samples.iter().any(|sample| !sample.sensors.frequency.is_empty()) {
         found.push(sensor(samples, worked, "frequency, mean of CPUs", "MHz", None, frequency));

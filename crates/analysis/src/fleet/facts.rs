@@ -6,6 +6,7 @@ use super::{Delivered, Differing, Trait};
 use crate::{Remark, Summary};
 use journal::Quantity;
 use stats::{false_discovery_rates, fisher_p};
+use words::Grouped;
 
 /// What is told of every run beside its facts: what the hypervisor and other processes took while it was measured, its
 /// programs and its tool.
@@ -127,14 +128,12 @@ fn told<'a>(delivered: &[Delivered<'a>]) -> Vec<(&'a str, Told<'a>)> {
 
 /// How many slow nodes and how many others have each value, by value.
 fn counts<'a>(fact: &Told<'a>, slow: &[bool]) -> Vec<(&'a str, (usize, usize))> {
-    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (value, slow) in fact.values.iter().zip(slow) {
-        if let Some(value) = value {
-            let (with, others) = counts.entry(value).or_default();
-            if *slow { *with += 1 } else { *others += 1 }
-        }
-    }
-    let mut counts: Vec<(&str, (usize, usize))> = counts.into_iter().collect();
+    let known = fact.values.iter().zip(slow).filter_map(|(value, slow)| Some(((*value)?, *slow)));
+    let count = |(value, slow): (&'a str, Vec<bool>)| {
+        let with = slow.iter().filter(|slow| **slow).count();
+        (value, (with, slow.len() - with))
+    };
+    let mut counts: Vec<_> = known.grouped().into_iter().map(count).collect();
     counts.sort_by(|a, b| (b.1.0 + b.1.1).cmp(&(a.1.0 + a.1.1)).then_with(|| a.0.cmp(b.0)));
     counts
 }

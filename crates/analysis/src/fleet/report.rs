@@ -9,6 +9,7 @@ use super::{against, energy, facts, groups, notes, spread};
 use crate::compare::RATE;
 use catalogue::Metric;
 use stats::{Estimate, Exact, NORMAL_975, mean, rank_ranges};
+use words::Grouped;
 
 /// A group as it is judged.
 pub(super) struct Family {
@@ -97,15 +98,8 @@ impl FleetReport {
     /// The nodes that are named as `named`, gravest first, each with what it is named for.
     #[must_use]
     pub fn named(&self, named: Named) -> Vec<(usize, Vec<&Outlier>)> {
-        let mut places = vec![usize::MAX; self.nodes.len()];
-        let mut found: Vec<(usize, Vec<&Outlier>)> = Vec::new();
-        for one in self.outliers.iter().filter(|one| one.named == named) {
-            if places[one.node] == usize::MAX {
-                places[one.node] = found.len();
-                found.push((one.node, Vec::new()));
-            }
-            found[places[one.node]].1.push(one);
-        }
+        let own = self.outliers.iter().filter(|one| one.named == named);
+        let mut found = own.map(|one| (one.node, one)).grouped();
         // Stable: what is gravest stays first among the columns.
         found.iter_mut().for_each(|(_, all)| all.sort_by_key(|one| one.column.is_some()));
         found

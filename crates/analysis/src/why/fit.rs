@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use stats::{Exact, mean, median, normal_p};
+use words::Unique;
 
 /// Up to this number of systems every way to deal out the values is tried; with more systems, a random sample of [`WAYS`].
 const ALL_WAYS: usize = 8;
@@ -40,20 +41,13 @@ pub(super) struct Fit {
 impl Grouping {
     /// Returns how values split systems; nothing if all have the same, or if each of several has another and they are not numbers.
     pub fn of(values: &[String], numbers: Option<Vec<f64>>) -> Option<Grouping> {
-        let mut known: Vec<&String> = Vec::new();
-        let place = |known: &mut Vec<&String>, value| known.iter().position(|one| *one == value);
-        let mut groups = Vec::new();
-        for value in values {
-            groups.push(place(&mut known, value).unwrap_or_else(|| {
-                known.push(value);
-                known.len() - 1
-            }));
-        }
+        let known = values.iter().unique();
+        let groups = values.iter().filter_map(|value| known.iter().position(|one| *one == value));
         match (known.len(), numbers) {
             (0 | 1, _) => None,
             (3.., Some(numbers)) => Some(Grouping::Numbers(numbers)),
             (count, _) if count == values.len() && count > 2 => None,
-            _ => Some(Grouping::Values(groups)),
+            _ => Some(Grouping::Values(groups.collect())),
         }
     }
 

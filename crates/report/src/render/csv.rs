@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use serde_json::{Map, Value};
-use words::csv_field;
+use words::{Unique, csv_field};
 
 use super::json;
 use crate::document::{Block, Document};
@@ -23,12 +23,7 @@ pub(super) fn render(document: &Document) -> Result<String> {
             rows.extend(json::rows(table).map(|row| [run.clone(), flat("", &row)].concat()));
         }
     }
-    let mut heads: Vec<&str> = Vec::new();
-    for (key, _) in rows.iter().flatten() {
-        if !heads.contains(&key.as_str()) {
-            heads.push(key);
-        }
-    }
+    let heads = rows.iter().flatten().map(|(key, _)| key.as_str()).unique();
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(heads.iter().map(|head| csv_field(head)))?;
     for row in &rows {

@@ -68,13 +68,8 @@ fn finding(Finding { severity, name, what, fix }: &Finding) -> Case {
 fn compared(all: &Comparisons, gate: &Gate) -> Vec<Case> {
     let compared = lines(all).into_iter().map(|line| comparison(&line, gate));
     let missing = all.missing.iter().map(|gap| missing(gap, &place(gap, all)));
-    let counts = gate.counts.iter().map(|(outcome, message)| Case {
-        name: "counts".to_owned(),
-        outcome: *outcome,
-        message: message.clone(),
-        body: String::new(),
-    });
-    compared.chain(missing).chain(counts).chain(unseen(gate)).collect()
+    let count = |(outcome, message)| Case { name: "counts".to_owned(), outcome, message, body: String::new() };
+    compared.chain(missing).chain(gate.counts.iter().cloned().map(count)).chain(unseen(gate)).collect()
 }
 
 /// Returns the case of what the gate cannot tell: a failure of a strict one.

@@ -3,7 +3,7 @@
 use analysis::{Best, Details, Figure, Limit, Results, Times, Value};
 use catalogue::Metric;
 use journal::Cell;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::shared::name;
 use crate::document::{Block, Column, Columns, Field, Readers, Table};
@@ -17,7 +17,7 @@ pub(super) fn data(details: &Details) -> Json {
         ("limit", details.limit.as_ref().map(|limit| json!(limit))),
         ("values", (!details.values.is_empty()).then(|| values_json(&details.values))),
     ];
-    parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect::<Map<String, Json>>().into()
+    parts.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 fn times_json(times: &Times) -> Json {
@@ -38,7 +38,7 @@ fn values_json(values: &[Value]) -> Json {
         object["unit"] = json!(value.unit);
         (value.name.clone(), object)
     };
-    Json::Object(values.iter().map(value).collect::<Map<String, Json>>())
+    values.iter().map(value).collect()
 }
 
 /// One line of a table: a cell, with a piece of its details.

@@ -4,7 +4,7 @@
 use analysis::{Figure, Latency, Missing, PERCENTILES, Results};
 use catalogue::NONE;
 use journal::{Key, Latency as Kind};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
 use words::{Unique, copies, figure, plus_minus, share};
 
@@ -58,9 +58,7 @@ in which no frame was done has no mark. A trial's mark is its own percentile.";
 /// Returns what programs have of a latency: times in ms, shares in per cent.
 pub(super) fn data(latency: &Latency) -> Value {
     let of = |value: fn(&Histogram) -> f64| ms(latency, value);
-    let percentiles = |histogram: &Histogram| {
-        latency.percentiles(histogram).map(|(name, ms)| (name.to_owned(), json!(ms))).collect::<Map<_, _>>()
-    };
+    let percentiles = |histogram: &Histogram| latency.percentiles(histogram).collect::<Value>();
     let mut object = json!({
         "latency": latency.kind, "value_is": latency.value, "frames": latency.came.count(),
         "planned": latency.planned, "mean": of(Histogram::mean), "deviation": of(Histogram::deviation),
@@ -82,9 +80,8 @@ pub(super) fn data(latency: &Latency) -> Value {
         "trials": latency.trials, "histogram": latency.histogram,
     });
     let late = json!({"late": latency.late, "dropped": latency.dropped, "stall": latency.stall});
-    let parts =
-        [object, late, rates, requests, holders, others].into_iter().filter_map(|part| part.as_object().cloned());
-    parts.flatten().collect::<Map<String, Value>>().into()
+    let parts = [object, late, rates, requests, holders, others];
+    parts.iter().filter_map(Value::as_object).flatten().map(|(key, value)| (key.as_str(), value.clone())).collect()
 }
 
 /// `None` without a frame.

@@ -3,7 +3,7 @@
 use analysis::{Findings, Results};
 use catalogue::Arithmetic;
 use journal::{Ended, Procedure, View};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use words::Grouped;
 
 use super::repeat::Repeat;
@@ -38,6 +38,7 @@ pub fn run(results: &Results) -> Document {
     let heading = Some(heading(results));
     let (above, below) = if run.view == View::Ab { (None, heading) } else { (heading, None) };
     document.extend(above);
+    let facts = results.facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str()));
     document.extend([
         Block::Data("run", json!(run)),
         Block::Data("seconds", json!(results.seconds)),
@@ -45,7 +46,7 @@ pub fn run(results: &Results) -> Document {
         Block::Data("drift", json!(results.drift)),
         Block::Data("neighbours", json!(results.neighbours)),
         Block::Data("bill", json!(results.bill)),
-        Block::Data("facts", facts_by_name(results)),
+        Block::Data("facts", facts.collect()),
         Block::Data("fact_table", json!(results.facts)),
     ]);
     document.table(scores::data(&results.figures, results.controls()));
@@ -170,11 +171,6 @@ fn heading(results: &Results) -> Block {
     items.push(page("Took", format!("{took}, {}", results.end.map_or("cut short", Ended::name))));
     items.push(narrow("Run", how.join(", ")));
     Block::Pairs(Pairs { key: "", title: String::new(), items })
-}
-
-fn facts_by_name(results: &Results) -> Value {
-    let facts = results.facts.iter().map(|fact| (fact.name.clone(), Value::from(fact.value.as_str())));
-    Value::Object(facts.collect::<Map<String, Value>>())
 }
 
 /// The facts by group, and what is needed to repeat the run: for pages.

@@ -1,7 +1,7 @@
 //! Several systems in one table: a column each, best and worst marked, ranks as ranges.
 
 use analysis::{Across, Comparisons, Mark, Measure, Sorted, Standing};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::comparisons::{measured, words_of};
 use super::shared::to_post;
@@ -123,7 +123,7 @@ pub(super) fn data(all: &Comparisons) -> Columns<'_, Across> {
     };
     Columns::new().keyed(|row: &Across| &row.key).data(move |row| {
         let figures = row.standings.iter().map(|one| one.as_ref().map_or(Value::Null, standing));
-        let scores: Map<String, Value> = all.runs.iter().map(|run| run.letter.clone()).zip(figures).collect();
+        let scores: Value = all.runs.iter().map(|run| run.letter.as_str()).zip(figures).collect();
         json!({"label": row.label, "measure": row.measure, "unit": row.unit, "lower_is_better": row.lower_is_better, "scores": scores})
     })
 }
