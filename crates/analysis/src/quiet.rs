@@ -270,8 +270,8 @@ fn speeds(rows: &[Calm]) -> Vec<Vec<Option<f64>>> {
         let others: Vec<f64> = near.filter(|witness| witness.1 != number).map(|witness| witness.2).collect();
         (others.len() >= WITNESSES).then(|| mean(others))
     };
-    let of_row = |(number, calm): (usize, &Calm)| calm.trials.iter().map(|sample| speed(number, sample.at)).collect();
-    rows.iter().enumerate().map(of_row).collect()
+    let rows = rows.iter().enumerate();
+    rows.map(|(number, calm)| calm.trials.iter().map(|sample| speed(number, sample.at)).collect()).collect()
 }
 
 /// Returns how much slower the trials of each row are expected to be than on a quiet machine.

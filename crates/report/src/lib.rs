@@ -16,4 +16,4 @@ mod views;
 
 pub use render::{Format, Layout, POLICY, STYLE, left_out, page, render};
 pub use subject::Subject;
-pub use views::{Card, Repeat, is_name, score, why};
+pub use views::{Card, Repeat, is_name, rank, score, why};

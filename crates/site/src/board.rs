@@ -47,10 +47,7 @@ impl Board {
         let mut systems: BTreeMap<&Class, std::collections::BTreeSet<&str>> = BTreeMap::new();
         for entry in &entries {
             let has = measures.get(first).is_some_and(|first| first.values.contains_key(&entry.id));
-            let known = systems.entry(&entry.class).or_default();
-            if has {
-                known.insert(&entry.system);
-            }
+            systems.entry(&entry.class).or_default().extend(has.then_some(&*entry.system));
         }
         let mut classes: Vec<(usize, Class)> =
             systems.into_iter().map(|(class, systems)| (systems.len(), class.clone())).collect();

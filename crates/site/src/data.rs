@@ -1,8 +1,9 @@
 //! Data for the scripts of the pages: the parts of the site, its runs in shards, and the values of each measure.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use anyhow::Result;
+use indexmap::IndexSet;
 use serde_json::{Value, json};
 
 use crate::board::Board;
@@ -15,7 +16,7 @@ use crate::name::name_of;
 use crate::record::FACETS;
 
 /// The values of each of [`FACETS`], numbered in the order of the first runs that have them.
-type Numbered<'a> = BTreeMap<usize, HashMap<&'a str, usize>>;
+type Numbered<'a> = BTreeMap<usize, IndexSet<&'a str>>;
 
 /// Runs are kept by the first digit of their names, so that a new one changes one file.
 const SHARDS: &str = "0123456789abcdef";
@@ -28,13 +29,11 @@ pub(crate) fn write(board: &Board, files: &Files) -> Result<()> {
     let mut values: Numbered<'_> = BTreeMap::new();
     let mut shards: BTreeMap<char, Vec<Value>> = BTreeMap::new();
     for (entry, class) in board.entries.iter().zip(&board.class_of) {
-        let mut facets = Vec::new();
-        for place in &board.facets {
+        let number = |place: &usize| {
             let text = entry.fact(*place).unwrap_or("unknown");
-            let known = values.entry(*place).or_default();
-            let next = known.len();
-            facets.push(*known.entry(text).or_insert(next));
-        }
+            values.entry(*place).or_default().insert_full(text).0
+        };
+        let facets: Vec<usize> = board.facets.iter().map(number).collect();
         let Entry { id, system, host, about, marks, .. } = entry;
         let row = json!([id, system, host, entry.date(), board.classes[*class].id, about, facets, marks]);
         shards.entry(entry.id.chars().next().unwrap_or('0')).or_default().push(row);
@@ -53,9 +52,7 @@ pub(crate) fn write(board: &Board, files: &Files) -> Result<()> {
 
 fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &Numbered<'_>) -> Value {
     let facet = |place: &usize| {
-        let numbered = values.get(place).into_iter().flatten();
-        let in_order: BTreeMap<usize, &str> = numbered.map(|(text, number)| (*number, *text)).collect();
-        let in_order: Vec<&str> = in_order.into_values().collect();
+        let in_order = values.get(place).into_iter().flatten().copied().collect::<Vec<&str>>();
         json!({"id": FACETS[*place].0, "label": FACETS[*place].1, "values": in_order})
     };
     let class = |class: &Class| json!({"id": class.id, "label": class.label(), "parts": class.parts()});

@@ -4,7 +4,7 @@ use anyhow::Result;
 use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
-use crate::layout::{Page, bar, change, ends, rank, table, value};
+use crate::layout::{Page, bar, change, ends, table, value};
 use crate::measure::{ALL, LEVELS, Measure, ONE};
 use crate::name::name_of;
 use stats::Estimate;
@@ -99,7 +99,7 @@ fn row(board: &Board, measure: &Measure, ranked: &Ranked, span: (f64, f64), colu
     let written = if measure.is_change { change } else { value };
     html! {
         tr {
-            td.rank { (rank(ranked.range)) }
+            td.rank { (report::rank(ranked.range)) }
             th scope="row" {
                 a href={ "r/" (entry.id) ".html" } { bdi { (entry.host) } }
                 small { bdi { (entry.about) } }

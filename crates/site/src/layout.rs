@@ -141,11 +141,6 @@ pub(crate) fn change(estimate: Option<&Estimate>) -> Markup {
     }
 }
 
-/// Returns a range of ranks: `3` or `3–7`.
-pub(crate) fn rank((best, worst): (usize, usize)) -> String {
-    if best == worst { best.to_string() } else { format!("{best}–{worst}") }
-}
-
 /// Returns JSON as a script's file may hold it, calling a function.
 pub(crate) fn call(function: &str, json: &serde_json::Value) -> String {
     format!("unixmark.{function}({json});\n")

@@ -133,11 +133,7 @@ impl Record {
 
     /// Returns the record that is kept of a run, if this very tool made it for this address.
     pub(crate) fn read(files: &Files, id: &str, url: &str) -> Option<Record> {
-        Record::of_script(&files.read(&format!("r/{id}.js"))?, url)
-    }
-
-    /// Returns what a script holds, if this very tool made it for this address.
-    fn of_script(script: &str, url: &str) -> Option<Record> {
+        let script = files.read(&format!("r/{id}.js"))?;
         let text = script.strip_prefix(CALL)?.strip_suffix(");\n")?;
         let record: Record = serde_json::from_str(text).ok()?;
         (record.pages == made_by(url) && record.summary.is_of(record.summary.journal_bytes)).then_some(record)

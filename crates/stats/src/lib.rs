@@ -125,6 +125,16 @@ impl Estimate {
         Estimate { value: of(self.value), low: of(self.low), high: of(self.high) }
     }
 
+    /// Returns what `of`, which rises or falls, makes of it; of one without an interval the value alone.
+    pub fn image(&self, of: impl Fn(f64) -> f64) -> Estimate {
+        let [value, one, other] = [self.value, self.low, self.high].map(of);
+        if self.bounded() {
+            Estimate { value, low: one.min(other), high: one.max(other) }
+        } else {
+            Estimate::alone(value)
+        }
+    }
+
     /// Returns it in a unit of which one of today's has `factor`.
     pub fn scaled(&self, factor: f64) -> Estimate {
         self.map(|number| number * factor)

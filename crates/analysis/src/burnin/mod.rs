@@ -52,15 +52,10 @@ impl BurnIn {
         let journal = &sane(journal);
         let cell = journal.cells.first();
         let worked = worked(journal, &asked);
-        let (cooling, memory) = match asked.kind {
-            Burned::Cooling => (Some(Cooling::new(journal, &asked, worked)), None),
-            Burned::Memory => (None, Some(Memory::new(journal, &asked))),
-        };
-        let text = match (&cooling, &memory) {
-            (Some(cooling), _) => cooling.verdict(journal),
-            (None, Some(memory)) => memory.verdict(),
-            (None, None) => String::new(),
-        };
+        let cooling = (asked.kind == Burned::Cooling).then(|| Cooling::new(journal, &asked, worked));
+        let memory = (asked.kind == Burned::Memory).then(|| Memory::new(journal, &asked));
+        let verdicts = [cooling.as_ref().map(|own| own.verdict(journal)), memory.as_ref().map(Memory::verdict)];
+        let text = verdicts.into_iter().flatten().collect::<String>();
         let good = cooling.as_ref().is_none_or(|cooling| cooling.wrong == 0)
             && memory.as_ref().is_none_or(|memory| memory.faults == 0 && memory.errors.is_empty());
         let failure = journal.trials.iter().find_map(|trial| trial.error.as_deref().or(trial.skip.as_deref()));

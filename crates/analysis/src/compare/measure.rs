@@ -132,11 +132,6 @@ impl Measure {
 
     /// Returns a shift of goodness as the difference of a rate; negative is worse.
     pub(crate) fn delta(self, shift: &Estimate) -> Estimate {
-        let value = self.size(shift.value);
-        if shift.bounded() {
-            Estimate { value, low: self.size(shift.low), high: self.size(shift.high) }
-        } else {
-            Estimate::alone(value)
-        }
+        shift.image(|goodness| self.size(goodness))
     }
 }

@@ -244,13 +244,7 @@ impl Comparison {
 
 /// Returns a change of a rate in per cent as that of its inverse, such as a time.
 pub(crate) fn inverse(delta: Estimate) -> Estimate {
-    let inverse = |delta: f64| 100.0 * (1.0 / (1.0 + delta / 100.0) - 1.0);
-    match delta {
-        delta if delta.bounded() => {
-            Estimate { value: inverse(delta.value), low: inverse(delta.high), high: inverse(delta.low) }
-        }
-        delta => Estimate::alone(inverse(delta.value)),
-    }
+    delta.image(|delta| 100.0 * (1.0 / (1.0 + delta / 100.0) - 1.0))
 }
 
 /// Judges the comparisons of a report among each other; energies for themselves: a meter beside the machine must not change
@@ -323,12 +317,11 @@ impl Comparisons {
     /// The condition that a cell's figures are of: where two were asked for, the one that is measured against the other.
     #[must_use]
     pub fn condition<'a>(&'a self, own: &'a str) -> &'a str {
-        self.asked.conditions.as_ref().map_or(
-            own,
-            |[first, other]| {
-                if self.asked.design == Design::Rounds { first } else { other }
-            },
-        )
+        match (&self.asked.conditions, self.asked.design) {
+            (Some([first, _]), Design::Rounds) => first,
+            (Some([_, other]), _) => other,
+            (None, _) => own,
+        }
     }
 }
 

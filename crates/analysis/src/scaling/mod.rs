@@ -158,12 +158,7 @@ impl<'a> Measured<'a> {
 
     /// A time as its throughput, and the other way round: the longest time is the least throughput.
     fn turned(&self, estimate: &Estimate) -> Estimate {
-        let Estimate { value, low, high } = *estimate;
-        if estimate.bounded() {
-            Estimate { value: self.total(value), low: self.total(high), high: self.total(low) }
-        } else {
-            Estimate::alone(self.total(value))
-        }
+        estimate.image(|figure| self.total(figure))
     }
 
     /// This level's total over that of another: within blocks, or of `totals`, this one's and the other's, if they share
@@ -210,8 +205,7 @@ fn fairness(cell: &Cell, trial: &Trial) -> Option<f64> {
 
 fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling {
     let cell = &group[0].row.cell;
-    let clock = whose(group, all);
-    let clocks = clocks(group, all, clock);
+    let (clock, clocks) = clocks(group, all);
     let (levels, trials) = levels(group, clocks.as_deref());
     let (fitted, mut notes) = notes::within_borders(run, &levels);
     let throughputs = levels.iter().zip(&trials).take(fitted).map(|(level, trials)| {
@@ -237,17 +231,6 @@ fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling 
     }
 }
 
-/// Whose clock is known at every level.
-fn whose(group: &[&Measured<'_>], all: &[Measured<'_>]) -> Clock {
-    if group.iter().all(|one| !one.clocks.is_empty()) {
-        Clock::Own
-    } else if group.iter().all(|one| core_clock(one, all).is_some()) {
-        Clock::CoreClock
-    } else {
-        Clock::Unknown
-    }
-}
-
 /// The clock of the test that serves this one, in the same place.
 fn core_clock(one: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
     let cell = &one.row.cell;
@@ -260,15 +243,15 @@ fn core_clock(one: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
     Some(median(&found.clocks))
 }
 
-/// The clock of each trial of each level; of another test's, one for all.
-fn clocks(group: &[&Measured<'_>], all: &[Measured<'_>], whose: Clock) -> Option<Vec<Vec<f64>>> {
-    match whose {
-        Clock::Own => Some(group.iter().map(|one| one.clocks.clone()).collect()),
-        Clock::CoreClock => {
-            let of = |one: &&Measured<'_>| Some(vec![core_clock(one, all)?; one.row.samples.len()]);
-            group.iter().map(of).collect()
-        }
-        Clock::Unknown => None,
+/// Whose clock is known at every level, and that of each trial of each; of another test's, one for all.
+fn clocks(group: &[&Measured<'_>], all: &[Measured<'_>]) -> (Clock, Option<Vec<Vec<f64>>>) {
+    if group.iter().all(|one| !one.clocks.is_empty()) {
+        return (Clock::Own, Some(group.iter().map(|one| one.clocks.clone()).collect()));
+    }
+    let of_another = |one: &&Measured<'_>| Some(vec![core_clock(one, all)?; one.row.samples.len()]);
+    match group.iter().map(of_another).collect() {
+        Some(clocks) => (Clock::CoreClock, Some(clocks)),
+        None => (Clock::Unknown, None),
     }
 }
 

@@ -3,7 +3,6 @@
 use analysis::{Across, Compared, Comparisons, GeometricMean, Mark, Measure, Results, Standing};
 use anyhow::{Result, bail};
 use catalogue::NONE;
-use journal::Run;
 use stats::Estimate;
 use words::{Grouped, Unique, at_least, signed_fine, wrap};
 
@@ -90,14 +89,11 @@ fn on<'a>(runs: impl IntoIterator<Item = &'a Results>) -> Vec<String> {
     let machine = |results: &Results| {
         let run = &results.run;
         let cpus = words::count(run.cpus, "CPU");
-        let all = [results.facts.machine(), cpus, run.tool.clone(), day(run).to_owned()];
+        let day = run.started.get(..10).unwrap_or_default().to_owned();
+        let all = [results.facts.machine(), cpus, run.tool.clone(), day];
         all.into_iter().filter(|part| !part.is_empty()).collect::<Vec<String>>().join(", ")
     };
     wrap("on:     ", &runs.into_iter().map(machine).unique().join("; "), ROOM)
-}
-
-fn day(run: &Run) -> &str {
-    run.started.get(..10).unwrap_or_default()
 }
 
 /// The number of blocks or pairs behind some changes.

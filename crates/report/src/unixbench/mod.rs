@@ -5,6 +5,7 @@ mod log;
 mod page;
 mod text;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -74,13 +75,10 @@ fn origin(results: &Results) -> String {
 /// None but of memory.
 pub fn csv(results: &Results) -> Result<String> {
     let levels = levels(results);
-    let mut labels: Vec<&str> = levels.iter().flat_map(|level| &level.rows).map(|row| &*row.cell.label).collect();
-    labels.sort_unstable();
-    labels.dedup();
+    let labels: BTreeSet<&str> = levels.iter().flat_map(|level| &level.rows).map(|row| &*row.cell.label).collect();
+    let heads = labels.iter().map(|label| words::csv_field(label));
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(
-        ["Concurrency".to_owned()].into_iter().chain(labels.iter().map(|label| words::csv_field(label))),
-    )?;
+    writer.write_record(["Concurrency".to_owned()].into_iter().chain(heads))?;
     for level in &levels {
         let of = |label: &&str| level.rows.iter().find(|row| row.cell.label == **label);
         let scores = labels.iter().map(|label| of(label).map_or_else(String::new, |row| score(row.score.value)));

@@ -173,11 +173,6 @@ pub(super) fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
     (tasks, loads)
 }
 
-/// Returns the loads beside any task: the series of every chart that has loads.
-pub(super) fn loads(results: &Results) -> Vec<&str> {
-    tasks(results).1
-}
-
 /// Returns the map of tasks and loads, a section per task, and what the columns show; nothing without interactive tasks.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let (tasks, loads) = tasks(results);

@@ -73,7 +73,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
     let ends = rows.iter().map(|(_, load)| load.interval.high).filter(|end| end.is_finite() && *end <= most * 1.5);
     // The series of loads are those of the charts of latencies.
     let beside = rows.iter().map(|(row, _)| row.cell.key.load.as_str());
-    let loads = latency::loads(results).into_iter().chain(beside.clone()).unique();
+    let loads = latency::tasks(results).1.into_iter().chain(beside.clone()).unique();
     let mut shown: Vec<usize> = beside.map(|load| latency::series(&loads, load)).unique();
     shown.sort_unstable();
     let apart = rows.len() <= LANES;

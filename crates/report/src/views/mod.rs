@@ -43,6 +43,6 @@ pub use run::run;
 pub(crate) use scores::range;
 pub use scores::score;
 pub(crate) use shared::{coordinates, name, sentences};
-pub use systems::systems;
+pub use systems::{rank, systems};
 pub use trend::trend;
 pub use why::why;

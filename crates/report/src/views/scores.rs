@@ -40,7 +40,7 @@ fn columns() -> Columns<'static, Figure> {
             Field::Number(row.variation(), words::percent)
         })
         .with(Column::number("Window").keyed("seconds").shown(Readers::PAGE), |row| {
-            Field::Worded(words::seconds(row.seconds), row.seconds.into())
+            Field::Number(row.seconds, words::seconds)
         })
         .with(Column::words("Trials").shown(Readers::TERMINAL), |row| {
             let variation = match row.variation() {

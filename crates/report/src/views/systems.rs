@@ -94,7 +94,7 @@ fn figure(standing: &Standing, words: fn(f64) -> String) -> Field {
         None => (" ", 0),
     };
     let interval = Field::Interval(*score, words).words();
-    let more = rank.map_or(interval.clone(), |rank| format!("{interval}, rank {}", range(rank)));
+    let more = rank.map_or(interval.clone(), |place| format!("{interval}, rank {}", self::rank(place)));
     let text = format!("{}{sign}", words(score.value));
     Field::Toned(Box::new(Field::text(text)), Tone(tone), more)
 }
@@ -103,16 +103,17 @@ fn ranks(all: &Comparisons, rows: &[Across]) -> Table {
     let mut columns = named();
     for (place, run) in all.runs.iter().enumerate() {
         columns = columns.with(Column::number(&run.letter).wide(7), move |row| {
-            let rank = row.standings[place].as_ref().and_then(|one| one.rank);
-            rank.map_or(Field::Missing, |rank| Field::text(range(rank)))
+            let own = row.standings[place].as_ref().and_then(|one| one.rank);
+            own.map_or(Field::Missing, |own| Field::text(rank(own)))
         });
     }
     columns.of(rows).shown(Readers::PEOPLE)
 }
 
-/// `3–7`; a place that is certain is one number.
-fn range((first, last): (usize, usize)) -> String {
-    if first == last { first.to_string() } else { format!("{first}–{last}") }
+/// Returns a range of ranks, `3–7`; one that is certain is one number.
+#[must_use]
+pub fn rank((best, worst): (usize, usize)) -> String {
+    if best == worst { best.to_string() } else { format!("{best}–{worst}") }
 }
 
 /// What programs have of a row: under `scores` a figure for each letter, or null.

@@ -3,6 +3,7 @@
 use analysis::fleet::{Column as Test, FleetReport, Group, Node, Value};
 use catalogue::Metric;
 use stats::Estimate;
+use words::Unique;
 
 use super::{short, title};
 use crate::charts::rows::{DENSE, Form, Mark, Row, Rows, Tick};
@@ -64,19 +65,11 @@ fn chosen(report: &FleetReport) -> Vec<usize> {
     if count <= MAP {
         return (0..count).rev().collect();
     }
-    let mut places: Vec<usize> = Vec::new();
-    for outlier in &report.outliers {
-        if places.len() < MAP * 2 / 3 && !places.contains(&outlier.node) {
-            places.push(outlier.node);
-        }
-    }
-    let room = MAP - places.len();
-    for step in 0..room {
-        let place = step * (count - 1) / (room - 1).max(1);
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    }
+    let mut flagged = report.outliers.iter().map(|outlier| outlier.node).unique();
+    flagged.truncate(MAP * 2 / 3);
+    let room = MAP - flagged.len();
+    let even = (0..room).map(|step| step * (count - 1) / (room - 1).max(1));
+    let mut places = flagged.into_iter().chain(even).unique();
     places.sort_unstable_by(|a, b| b.cmp(a));
     places
 }

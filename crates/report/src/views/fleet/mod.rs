@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use stats::Estimate;
 use words::{count, listed, shortened};
 
+use super::rank;
 use super::shared::{coordinates, name as labelled, verdict_words};
 use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Readers, Table};
 
@@ -128,11 +129,8 @@ fn slow_nodes(report: &FleetReport, slow: &[(usize, Vec<&Outlier>)]) -> String {
 
 fn how_far(report: &FleetReport, outlier: &Outlier) -> String {
     let way = if outlier.deviation.value < 0.0 { "slower" } else { "faster" };
-    format!("{:.1} % {way} {}", outlier.deviation.value.abs(), place_in(report, outlier.column))
-}
-
-fn place_in(report: &FleetReport, column: Option<usize>) -> String {
-    column.map_or("overall".to_owned(), |column| format!("at {}", id(&report.columns[column])))
+    let place = outlier.column.map_or("overall".to_owned(), |column| format!("at {}", id(&report.columns[column])));
+    format!("{:.1} % {way} {place}", outlier.deviation.value.abs())
 }
 
 fn short(node: &Node) -> String {
@@ -251,7 +249,7 @@ fn traits(report: &FleetReport) -> Vec<Block> {
             let Trait { slow_with, slow, others_with, others, p, .. } = found;
             json!({"slow_with": slow_with, "slow": slow, "others_with": others_with, "others": others, "p": p})
         })
-        .with(Column::number("q").keyed("q"), |found| Field::Worded(words::probability(found.q), found.q.into()));
+        .with(Column::number("q").keyed("q"), |found| Field::Number(found.q, words::probability));
     table_of(columns.of(&report.traits), "What slow nodes have in common", "traits")
 }
 
@@ -347,8 +345,7 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
     let several = report.groups.len() > 1;
     let place = |node: &Node| match node.rank {
         (0, _) => words::NOTHING.to_owned(),
-        (low, high) if low == high => low.to_string(),
-        (low, high) => format!("{low}–{high}"),
+        range => rank(range),
     };
     let mark = |node: &Node| {
         let partial = if node.whole { "" } else { "not whole" };
@@ -423,7 +420,7 @@ fn energy(report: &FleetReport) -> Vec<Block> {
             json!({"excess": value, "excess_low": low, "excess_high": high, "p": p})
         })
         .with(Column::number("q").keyed("q").shown(Readers::PAGE), |(_, taken)| {
-            Field::Worded(words::probability(taken.q), taken.q.into())
+            Field::Number(taken.q, words::probability)
         })
         .with(Column::words("").keyed("named"), |(_, taken)| {
             let named = taken.named.map(Named::of_energy);
