@@ -41,12 +41,10 @@ pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
     blocks.extend(cost.conditions.iter().flat_map(|condition| of_condition(cost, condition)));
     blocks.extend([Block::section("All rates together"), Block::Table(means(cost))]);
     for condition in &cost.conditions {
-        blocks.push(Block::Section(format!("One system call under {}", condition.name)));
-        blocks.push(Block::Table(trail::calls(condition)));
-        blocks.push(Block::Section(format!("Trail of {}", condition.name)));
-        blocks.push(Block::Table(trail::trail(condition)));
-        blocks.push(Block::Section(format!("Events lost under {}", condition.name)));
-        blocks.push(Block::Table(trail::losses(condition)));
+        let name = &condition.name;
+        blocks.extend([Block::Section(format!("One system call under {name}")), Block::Table(trail::calls(condition))]);
+        blocks.extend([Block::Section(format!("Trail of {name}")), Block::Table(trail::trail(condition))]);
+        blocks.extend([Block::Section(format!("Events lost under {name}")), Block::Table(trail::losses(condition))]);
     }
     blocks.extend(by_copies(cost));
     blocks.extend(check(cost));
