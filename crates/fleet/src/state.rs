@@ -311,10 +311,8 @@ fn usual_build(parts: &Parts) -> Option<String> {
 
 /// Puts the attempt that counts first: the first that is whole, else the first.
 fn sort(parts: &mut [Part]) {
-    parts.sort_by(|a, b| {
-        let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt);
-        let when = |part: &Part| (part.summary.run.started.clone(), part.path.clone());
-        key(a).cmp(&key(b)).then_with(|| when(a).cmp(&when(b)))
+    parts.sort_by_cached_key(|part| {
+        (part.fault.is_some(), part.attempt.attempt, part.summary.run.started.clone(), part.path.clone())
     });
 }
 

@@ -22,11 +22,8 @@ pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
         Err(error) => return vec![format!("{error:#}")],
     };
     let mut found = whole(&journal, &text);
-    found.extend(
-        text.lines()
-            .enumerate()
-            .filter_map(|(number, line)| unsafe_text(line).map(|why| format!("line {}: {why}", number + 1))),
-    );
+    let lines = text.lines().enumerate();
+    found.extend(lines.filter_map(|(number, line)| Some(format!("line {}: {}", number + 1, unsafe_text(line)?))));
     // What another suite printed has no counts to check.
     if journal.run.procedure != Procedure::Imported {
         found.extend(journal.cells.iter().filter_map(|cell| changed(cell, catalogue)));

@@ -132,7 +132,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The total of what the copies do together, of one figure of theirs.
+    /// The total of what the copies do together, of one figure of theirs; of a total of times, the time.
     fn total(&self, figure: f64) -> f64 {
         match self.row.cell.metric {
             Metric::Time => f64::from(self.row.cell.key.copies) * throughput(&self.row.cell.unit).0 / figure,
@@ -143,7 +143,7 @@ impl<'a> Measured<'a> {
     /// The total with its interval, of this level alone.
     fn estimate(&self) -> Estimate {
         match self.row.cell.metric {
-            Metric::Time => self.turned(&self.row.score),
+            Metric::Time => self.row.score.image(|time| self.total(time)),
             Metric::Rate | Metric::Latency | Metric::Amount => self.row.score,
         }
     }
@@ -151,14 +151,9 @@ impl<'a> Measured<'a> {
     /// What one copy has of a total; of a time, the time itself.
     fn per_copy(&self, total: &Estimate) -> Estimate {
         match self.row.cell.metric {
-            Metric::Time => self.turned(total),
+            Metric::Time => total.image(|throughput| self.total(throughput)),
             Metric::Rate | Metric::Latency | Metric::Amount => total.scaled(1.0 / f64::from(self.row.cell.key.copies)),
         }
-    }
-
-    /// A time as its throughput, and the other way round: the longest time is the least throughput.
-    fn turned(&self, estimate: &Estimate) -> Estimate {
-        estimate.image(|figure| self.total(figure))
     }
 
     /// This level's total over that of another: within blocks, or of `totals`, this one's and the other's, if they share

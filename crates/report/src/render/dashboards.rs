@@ -23,9 +23,8 @@ pub(super) fn bmf(subject: Subject<'_>) -> Result<String> {
 
 /// Returns the array that github-action-benchmark reads of the entries where bigger or `smaller` is better.
 pub(super) fn github(subject: Subject<'_>, smaller: bool) -> Result<String> {
-    let own = subject.entries()?.into_iter().filter(|entry| entry.lower_is_better == smaller);
-    let array: Vec<Value> = own.map(github_entry).collect();
-    Ok(words::json_text(&(serde_json::to_string_pretty(&array)? + "\n")))
+    let own = subject.entries()?.into_iter().filter(|entry| entry.lower_is_better == smaller).map(github_entry);
+    Ok(words::json_text(&(serde_json::to_string_pretty(&own.collect::<Value>())? + "\n")))
 }
 
 fn github_entry(Entry { name, unit, value, is_change, .. }: Entry) -> Value {

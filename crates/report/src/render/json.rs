@@ -14,18 +14,16 @@ pub(super) fn render(document: &Document) -> Result<String> {
             Block::Data(key, value) => {
                 object.insert((*key).to_owned(), value.clone());
             }
-            Block::Lead(sentences) => {
-                append(&mut object, "sentences", sentences.iter().map(|s| Value::from(s.as_str())))
-            }
+            Block::Lead(sentences) => append(&mut object, "sentences", sentences.iter().map(String::as_str)),
             Block::Pairs(pairs) if !pairs.key.is_empty() => {
-                let items = pairs.items.iter().map(|pair| (pair.key.clone(), Value::from(pair.value.as_str())));
-                object.insert(pairs.key.to_owned(), items.collect::<Map<String, Value>>().into());
+                let items = pairs.items.iter().map(|pair| (pair.key.as_str(), pair.value.as_str()));
+                object.insert(pairs.key.to_owned(), items.collect());
             }
             Block::Table(table) if !table.key.is_empty() && table.readers.program => {
-                append(&mut object, table.key, rows(table).map(Value::Object));
+                append(&mut object, table.key, rows(table));
             }
             Block::List(list) if !list.key.is_empty() => {
-                append(&mut object, list.key, list.items.iter().map(|item| Value::from(item.as_str())));
+                append(&mut object, list.key, list.items.iter().map(String::as_str));
             }
             _ => {}
         }
@@ -34,10 +32,9 @@ pub(super) fn render(document: &Document) -> Result<String> {
 }
 
 /// Adds to the array `key`, which several blocks may share.
-fn append(object: &mut Map<String, Value>, key: &str, values: impl Iterator<Item = Value>) {
-    let array = object.entry(key).or_insert_with(|| Value::Array(Vec::new()));
-    if let Value::Array(array) = array {
-        array.extend(values);
+fn append(object: &mut Map<String, Value>, key: &str, values: impl Iterator<Item: Into<Value>>) {
+    if let Value::Array(array) = object.entry(key).or_insert_with(|| Value::Array(Vec::new())) {
+        array.extend(values.map(Into::into));
     }
 }
 

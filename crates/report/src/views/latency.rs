@@ -6,7 +6,7 @@ use catalogue::NONE;
 use journal::{Key, Latency as Kind};
 use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
-use words::{Unique, copies, figure, plus_minus, share};
+use words::{Grouped, Unique, copies, figure, plus_minus, share};
 
 use super::shared::{gaps, sentences};
 use crate::charts::plot::{Axis, Mark, Plot, Series, highest};
@@ -101,13 +101,16 @@ pub(super) struct Task<'a> {
     gaps: Vec<(&'static str, &'a Missing)>,
 }
 
+/// What the rows of a task have in common.
+type Own<'a> = (&'a str, u32, &'a str);
+
+fn own(key: &Key) -> Own<'_> {
+    (&key.test, key.copies, &key.condition)
+}
+
 impl Task<'_> {
     pub(super) fn title(&self) -> String {
         title(self.label, self.key)
-    }
-
-    fn has(&self, key: &Key) -> bool {
-        (&self.key.test, self.key.copies, &self.key.condition) == (&key.test, key.copies, &key.condition)
     }
 
     /// What its latency is.
@@ -152,22 +155,20 @@ pub(super) fn beside(load: &str) -> String {
 }
 
 /// The tasks, and the loads beside any of them: none first, then in the order of the run.
-pub(super) fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
+pub(super) fn tasks<'a>(results: &'a Results) -> (Vec<Task<'a>>, Vec<&'a str>) {
     let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
     let mut gaps = gaps(results);
     gaps.retain(|(_, gap)| gap.latency);
     let cells = rows.iter().map(|(row, _)| (row.cell.label.as_str(), &row.cell.key));
     let cells = cells.chain(gaps.iter().map(|(_, gap)| (gap.label.as_str(), &gap.key)));
-    let mut tasks: Vec<Task<'_>> = Vec::new();
-    for (label, key) in cells.clone() {
-        if !tasks.iter().any(|task| task.has(key)) {
-            tasks.push(Task { label, key, rows: Vec::new(), gaps: Vec::new() });
-        }
-    }
-    for task in &mut tasks {
-        task.rows = rows.iter().copied().filter(|(row, _)| task.has(&row.cell.key)).collect();
-        task.gaps = gaps.iter().copied().filter(|(_, gap)| task.has(&gap.key)).collect();
-    }
+    let task = |(own, cells): (Own<'a>, Vec<(&'a str, &'a Key)>)| Task {
+        label: cells[0].0,
+        key: cells[0].1,
+        rows: rows.iter().copied().filter(|(row, _)| self::own(&row.cell.key) == own).collect(),
+        gaps: gaps.iter().copied().filter(|(_, gap)| self::own(&gap.key) == own).collect(),
+    };
+    let by_task = cells.clone().map(|(label, key)| (own(key), (label, key))).grouped();
+    let tasks = by_task.into_iter().map(task).collect();
     let mut loads = cells.map(|(_, key)| key.load.as_str()).unique();
     loads.sort_by_key(|load| *load != NONE);
     (tasks, loads)
