@@ -46,7 +46,6 @@ fn percent(log: f64, half: f64) -> Estimate {
 impl Trend {
     /// Returns the chain of a figure over the runs that compare it, in the order they began: the head of each is the base of the
     /// next.
-    #[must_use]
     pub fn chained(test: &str, runs: &[Results]) -> Trend {
         let mut runs: Vec<&Results> = runs.iter().collect();
         runs.sort_by_key(|results| began(&results.run));

@@ -63,7 +63,6 @@ pub struct CountLimit {
 
 impl Count {
     /// Returns the name of a count for programs by that which users know, a sum's or a system call's.
-    #[must_use]
     pub fn named(name: &str) -> String {
         let is_sum = SUMS.iter().any(|(sum, ..)| *sum == name);
         if is_sum { name.to_owned() } else { journal::Counts::of_call(name) }
@@ -75,19 +74,16 @@ impl Count {
     }
 
     /// Returns the name in reports: `system calls`, `openat`.
-    #[must_use]
     pub fn label(&self) -> &str {
         label(&self.name)
     }
 
     /// Returns the system call that it counts, if it does.
-    #[must_use]
     pub fn call(&self) -> Option<&str> {
         journal::Counts::call(&self.name)
     }
 
     /// Returns the unit.
-    #[must_use]
     pub fn unit(&self) -> &'static str {
         SUMS.iter().find(|(name, ..)| *name == self.name).map_or("calls", |(.., unit)| unit)
     }
@@ -104,14 +100,12 @@ impl Range {
     }
 
     /// Returns true if all executions agree.
-    #[must_use]
     pub fn is_exact(self) -> bool {
         self.low == self.high
     }
 
     /// Returns the least and the most by which this exceeds `base` (negative if it falls short); `None` if the ranges overlap,
     /// which shows no difference.
-    #[must_use]
     pub fn change(self, base: Range) -> Option<[i64; 2]> {
         let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let change = [signed(self.low) - signed(base.high), signed(self.high) - signed(base.low)];
@@ -152,7 +146,6 @@ impl Counts {
     }
 
     /// Returns a count by its name for programs: 0 of a system call that was not made, `None` of what was not counted.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<Range> {
         let found = self.all.iter().find(|count| count.name == name).map(|count| count.range);
         found.or(journal::Counts::call(name).map(|_| Range::default()))
@@ -168,7 +161,6 @@ impl Counts {
 
     /// Returns each system call with the same count in every execution, and how many more than in `base` there are, the
     /// largest difference first.
-    #[must_use]
     pub fn more_calls<'a>(&'a self, base: &'a Counts) -> Vec<(&'a str, i64)> {
         let exact = |(count, own, base): (&'a Count, Option<Range>, Option<Range>)| {
             let [least, most] = own?.change(base?)?;
@@ -214,13 +206,11 @@ impl std::fmt::Display for Range {
 
 impl super::Results {
     /// Returns the counts of a test's command under a condition.
-    #[must_use]
     pub fn counts_under(&self, condition: &str) -> Option<&Counts> {
         self.counts.iter().find(|counts| counts.cell.key.condition == condition)
     }
 
     /// Returns what limits make of commands against the first, with a sentence for each.
-    #[must_use]
     pub fn judged(&self, limits: &[CountLimit]) -> Vec<(Outcome, String)> {
         let Some((base, others)) = self.counts.split_first().filter(|(_, others)| !others.is_empty()) else {
             let why = "nothing was counted, so no limit can be judged; the report's warnings say why";
@@ -236,7 +226,6 @@ impl super::Results {
 
 impl Comparisons {
     /// Returns the counts of the commands of later runs beside those of the same commands in the first, with the runs' letters.
-    #[must_use]
     pub fn counts(&self) -> Vec<(&str, &Counts, &Counts)> {
         let Some((first, others)) = self.runs.split_first().filter(|_| !self.asked.is_paired()) else {
             return Vec::new();
@@ -247,7 +236,6 @@ impl Comparisons {
     }
 
     /// Returns what limits make of these, with a sentence for each.
-    #[must_use]
     pub fn judged(&self, limits: &[CountLimit]) -> Vec<(Outcome, String)> {
         let all = self.counts();
         if let ([limit, ..], []) = (limits, &all[..]) {

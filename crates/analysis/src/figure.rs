@@ -102,7 +102,6 @@ impl Figure {
 
     /// Returns the coefficient of variation of the trials: their standard deviation over their mean, as a share; NaN of
     /// fewer than two.
-    #[must_use]
     pub fn variation(&self) -> f64 {
         let values: Vec<f64> = self.samples.iter().map(|sample| sample.value).collect();
         let mean = Mean::of(&values);
@@ -110,13 +109,11 @@ impl Figure {
     }
 
     /// Returns how many trials nobody disturbed whom the kernel knows of.
-    #[must_use]
     pub fn undisturbed(&self) -> usize {
         self.samples.iter().filter(|sample| sample.neighbour.is_none()).count()
     }
 
     /// Returns the energy of an operation in J, if that is known.
-    #[must_use]
     pub fn joules(&self) -> Option<Estimate> {
         self.energy.as_deref()?.per_operation
     }

@@ -30,7 +30,6 @@ impl Default for Findings {
 
 impl Results {
     /// Returns the indexes; none unless the run is about scores.
-    #[must_use]
     pub fn indexes(&self) -> &[Index] {
         if let Findings::Scores { indexes, .. } = &self.findings { indexes } else { &[] }
     }
@@ -40,37 +39,31 @@ impl Results {
     }
 
     /// Returns what more copies bring; nothing unless the run is about scores.
-    #[must_use]
     pub fn gains(&self) -> &[Gain] {
         if let Findings::Scores { gains, .. } = &self.findings { gains } else { &[] }
     }
 
     /// Returns how tests scale; nothing unless the run is about it.
-    #[must_use]
     pub fn scaling(&self) -> &[Scaling] {
         if let Findings::Scaling(scaling) = &self.findings { scaling } else { &[] }
     }
 
     /// Returns what conditions cost, if the run is about it.
-    #[must_use]
     pub fn cost(&self) -> Option<&Cost> {
         if let Findings::Cost(cost) = &self.findings { Some(cost) } else { None }
     }
 
     /// Returns what comparisons find on this machine, if the run is about that.
-    #[must_use]
     pub fn power(&self) -> Option<&Power> {
         if let Findings::Power(power) = &self.findings { power.as_deref() } else { None }
     }
 
     /// Returns what a burn-in found, if it is one.
-    #[must_use]
     pub fn burnin(&self) -> Option<&BurnIn> {
         if let Findings::BurnIn(burnin) = &self.findings { Some(burnin) } else { None }
     }
 
     /// Returns the second arms of the condition that others are compared with.
-    #[must_use]
     pub fn controls(&self) -> &[Figure] {
         self.cost().map_or(&[], |cost| &cost.controls)
     }

@@ -35,7 +35,6 @@ impl HeldUp {
     }
 
     /// Returns the sum of several, with the worst frames of all.
-    #[must_use]
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a HeldUp>) -> HeldUp {
         let mut sum = HeldUp::default();
         let mut causes = BTreeMap::<&str, (u64, u64)>::new();

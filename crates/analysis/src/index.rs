@@ -60,7 +60,6 @@ pub struct Part {
 
 impl Part {
     /// Returns the score with its interval, which is in proportion to the index's.
-    #[must_use]
     pub fn result(&self) -> Estimate {
         let scale = self.score / self.index.value;
         Estimate { value: self.score, low: self.index.low * scale, high: self.index.high * scale }
@@ -69,7 +68,6 @@ impl Part {
 
 impl Index {
     /// Returns the words before the score: `System Benchmarks Index Score`.
-    #[must_use]
     pub fn title(&self) -> String {
         let part = if self.complete { "" } else { " (Partial Only)" };
         format!("{} Index Score{part}", self.name)
@@ -77,7 +75,6 @@ impl Index {
 
     /// Returns what an imported report prints for it, if that is among the facts: scores with one decimal cannot always
     /// give it to the last digit.
-    #[must_use]
     pub fn printed(&self, facts: &Facts) -> Option<f64> {
         let (name, title) = (format!("imported.index.{}.", self.copies), format!("{} Index Score", self.name));
         let line = facts.iter().find(|fact| fact.name.starts_with(&name) && fact.value.starts_with(&title))?;
@@ -90,7 +87,6 @@ impl Index {
     }
 
     /// Returns the index for each W, if that is known.
-    #[must_use]
     pub fn per_watt(&self) -> Option<Estimate> {
         self.watts.map(|watts| self.score.over(&watts))
     }

@@ -135,7 +135,6 @@ impl Latency {
     }
 
     /// Returns a percentile of the latency in ms; nothing where the count does not carry it.
-    #[must_use]
     pub fn percentile(&self, name: &str) -> Option<f64> {
         self.percentiles(&self.histogram).find(|(known, _)| *known == name).map(|(_, ms)| ms)
     }

@@ -81,7 +81,6 @@ pub use trend::{Change, Common, Latest, Others, Point, Series, Step, Trend};
 pub use why::{Hint, Reach, System, Why};
 
 /// Returns a test's label with the load and the condition it ran under, where there are any.
-#[must_use]
 pub fn named(label: &str, load: &str, condition: &str) -> String {
     let mut name = label.to_owned();
     for (axis, kind) in [(load, "load"), (condition, "condition")] {
@@ -155,7 +154,6 @@ impl Missing {
 
 impl Results {
     /// Computes the results of a journal, with `baseline` in place of the run's own or George's.
-    #[must_use]
     pub fn new(journal: &Journal, catalogue: &Catalogue, baseline: Option<&Baseline>) -> Results {
         let burnin = BurnIn::new(journal);
         let mut results = Results::empty(journal, seconds(journal, burnin.is_some()));
@@ -281,7 +279,6 @@ impl Results {
     }
 
     /// Returns the levels of copies at which rates were measured, that have anything to show, in order.
-    #[must_use]
     pub fn levels(&self) -> Vec<u32> {
         if self.burnin().is_some() {
             return Vec::new();
@@ -296,7 +293,6 @@ impl Results {
     }
 
     /// Returns the levels of copies that have a list of scores. A run about scaling tells elsewhere what is missing.
-    #[must_use]
     pub fn lists(&self) -> Vec<u32> {
         let mut levels = self.levels();
         if self.run.is_scaling() {
@@ -306,7 +302,6 @@ impl Results {
     }
 
     /// Returns the scores at the fewest copies, as another run's baseline.
-    #[must_use]
     pub fn as_baseline(&self) -> Baseline {
         let fewest = self.levels().first().copied().unwrap_or(1);
         let plain = |row: &&Figure| row.cell.key.copies == fewest && row.cell.key.is_plain();

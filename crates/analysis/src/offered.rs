@@ -43,7 +43,6 @@ pub enum Saturation {
 
 impl Curve<'_> {
     /// Returns whether the server is saturated at the highest rate.
-    #[must_use]
     pub fn saturation(&self) -> Saturation {
         let Some(last) = self.points.last() else { return Saturation::Unknown(f64::NAN) };
         let least = last.offered * (1.0 - SHORTFALL);
@@ -56,7 +55,6 @@ impl Curve<'_> {
 }
 
 /// Returns the servers that were measured at several rates.
-#[must_use]
 pub fn curves<'a>(results: &'a Results) -> Vec<Curve<'a>> {
     let servers = results.figures.iter().filter_map(at).map(|point| (server(&point.figure.cell.key), point)).grouped();
     let several = servers.into_iter().filter(|(_, points)| points.len() > 1);

@@ -61,7 +61,6 @@ impl PriceList {
     }
 
     /// Returns the names of the tests that have the prices of what a command does and are not in the list.
-    #[must_use]
     pub fn missing(&self, counts: &BTreeMap<String, Range>, catalogue: &Catalogue) -> BTreeSet<String> {
         let own = whole(counts).into_keys().filter_map(|name| row(&name, catalogue));
         let rows = own.flat_map(|test| test.beside.iter().filter_map(|name| row(name, catalogue)).chain([test]));
@@ -84,7 +83,6 @@ impl PriceList {
 
 impl Prediction {
     /// Returns the predicted cost of a condition to an execution with these counts.
-    #[must_use]
     pub fn new(
         [condition, against]: [&str; 2],
         prices: &PriceList,
@@ -106,7 +104,6 @@ impl Prediction {
     }
 
     /// Returns it beside what a run of the command found.
-    #[must_use]
     pub fn beside(mut self, cost: &Cost) -> Prediction {
         let command = effects(cost, &self.condition).find(|effect| effect.comparison.cell.command);
         let comparison = command.map(|effect| &effect.comparison);
@@ -116,13 +113,11 @@ impl Prediction {
     }
 
     /// Returns what was measured and not predicted, in ns.
-    #[must_use]
     pub fn rest(&self) -> Option<Estimate> {
         self.measured.map(|measured| sum([(1.0, measured), (-1.0, self.total)].into_iter()))
     }
 
     /// Returns a time in ns as a share of an execution, in per cent.
-    #[must_use]
     pub fn percent(&self, ns: Estimate) -> Option<Estimate> {
         self.time.map(|time| ns.scaled(100.0 / time))
     }

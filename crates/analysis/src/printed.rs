@@ -10,7 +10,6 @@ use words::Grouped;
 const VALUE: &str = "printed";
 
 /// Returns true if a cell is of a figure that commands print.
-#[must_use]
 pub fn is_printed(cell: &Cell) -> bool {
     cell.value.as_deref() == Some(VALUE)
 }

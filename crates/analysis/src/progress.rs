@@ -9,7 +9,6 @@ use journal::{Cell, Run, Trial};
 use stats::Estimate;
 
 /// Returns the value of a cell's trials by themselves, as the standard procedure judges it.
-#[must_use]
 pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     match cell.metric {
         Metric::Rate | Metric::Time | Metric::Amount => score::estimate(cell, trials),
@@ -30,7 +29,6 @@ pub fn estimates<'a>(cells: impl IntoIterator<Item = (&'a Cell, &'a [Trial])>) -
 
 /// Returns for each family of cells whether all its intervals are at most ±`wanted`, a share of the score, with the drift
 /// that the trials of all of them show.
-#[must_use]
 pub fn enough(families: &[Vec<(&Cell, &[Trial])>], wanted: f64) -> Vec<bool> {
     let found = estimates(families.iter().flatten().copied());
     let narrow = |cell: &Cell| found.get(&cell.id).is_some_and(|score| score.spread() <= wanted);

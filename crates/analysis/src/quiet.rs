@@ -134,7 +134,6 @@ pub struct Neighbours {
 
 impl Neighbours {
     /// Returns the share of all kinds.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.competing + self.beside + self.hypervisor + self.hidden
     }

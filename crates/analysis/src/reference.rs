@@ -47,7 +47,6 @@ type Others<'a> = (&'a str, Vec<Compared<'a>>);
 impl Results {
     /// Returns the run as a reference entry: what it was measured on and how, and each figure with its interval. Nothing says
     /// whose machine it was.
-    #[must_use]
     pub fn entry(&self, name: &str, title: &str, source: &str) -> Journal {
         let Run { host, tool, started, procedure, cpus, indexes, build, pin, .. } = self.run.clone();
         let mut run = Run { host, tool, procedure, cpus, indexes, build, pin, ..Run::default() };
@@ -103,7 +102,6 @@ impl Results {
     }
 
     /// Returns true if it shows the figures of a machine, and not what a condition costs or which command is faster.
-    #[must_use]
     pub fn is_of_a_machine(&self) -> bool {
         matches!(self.run.view, View::Scores | View::Scaling)
     }

@@ -133,7 +133,6 @@ pub enum Remark {
 
 impl Remark {
     /// Whether it is about how an interval or a percentile came about, which comparisons report in their own way.
-    #[must_use]
     pub fn is_of_method(&self) -> bool {
         matches!(
             self,
@@ -142,7 +141,6 @@ impl Remark {
     }
 
     /// Returns the letter of the run it is on, which is empty where no run is named, and what is remarked.
-    #[must_use]
     pub fn of_run(&self) -> (&str, &Remark) {
         match self {
             Remark::InRun { run, remark } => (run, remark),
@@ -151,7 +149,6 @@ impl Remark {
     }
 
     /// Returns what remarks have in common that differ in how much or how often alone.
-    #[must_use]
     pub fn kind(&self) -> String {
         match self {
             Remark::Steal { .. } => "steal".to_owned(),
@@ -163,7 +160,6 @@ impl Remark {
     }
 
     /// Returns one sentence for several remarks of a kind, from the least to the most.
-    #[must_use]
     pub fn together(remarks: &[&Remark]) -> String {
         let Some(first) = remarks.first() else { return String::new() };
         let number = |remark: &&Remark| match **remark {

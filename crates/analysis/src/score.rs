@@ -240,7 +240,6 @@ pub struct Reported {
 }
 
 /// Returns what a copy reported: its count, unless its program prints a rate of its own.
-#[must_use]
 pub fn reported(cell: &Cell, copy: &Copy) -> Reported {
     let seconds = length(&copy.slices);
     let is_count = cell.value.is_none() && cell.metric != Metric::Time && !cell.is_truncated() && cell.scale == 1.0;
@@ -312,7 +311,6 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<R
 }
 
 /// Returns the share of processor time that the hypervisor gave to others during windows; `None` where the kernel does not say.
-#[must_use]
 pub fn steal(journal: &Journal) -> Option<f64> {
     let each = journal.trials.iter().filter(|trial| !trial.copies.is_empty());
     let each = each.filter_map(|trial| Some((trial.noise.as_ref()?.steal_s?, window(trial) * journal.run.cpus as f64)));

@@ -54,7 +54,6 @@ pub struct Span {
 
 impl Search {
     /// Returns the search for one of `last` commits.
-    #[must_use]
     pub fn new(last: usize) -> Search {
         Search { last, skipped: BTreeSet::new(), evidence: BTreeMap::new() }
     }
@@ -74,7 +73,6 @@ impl Search {
     }
 
     /// Returns the change of the time from one end to the other, as a share.
-    #[must_use]
     pub fn change(&self) -> f64 {
         self.whole().exponential_less_1()
     }
@@ -84,7 +82,6 @@ impl Search {
     }
 
     /// Returns each commit's chance to be the one, from the first after the good end.
-    #[must_use]
     pub fn chances(&self) -> Vec<f64> {
         let whole = self.whole();
         let scatter = (SCATTER * whole).powi(2);
@@ -106,19 +103,16 @@ impl Search {
     }
 
     /// Returns the chance that the change is among some commits.
-    #[must_use]
     pub fn chance(&self, span: Span) -> f64 {
         self.chances()[span.before..span.after].iter().sum()
     }
 
     /// Returns true if a chance ends a search.
-    #[must_use]
     pub fn is_certain(&self, span: Span) -> bool {
         self.chance(span) >= CERTAIN
     }
 
     /// Returns what is to be done next.
-    #[must_use]
     pub fn next(&self) -> Next {
         let chances = self.chances();
         let usable: Vec<usize> = (1..self.last).filter(|revision| !self.skipped.contains(revision)).collect();

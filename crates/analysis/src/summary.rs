@@ -44,13 +44,11 @@ pub struct Summary {
 
 impl Summary {
     /// Returns the summary of a journal of `bytes` bytes.
-    #[must_use]
     pub fn new(journal: &Journal, catalogue: &Catalogue, bytes: u64) -> Summary {
         Summary::of(&Results::new(journal, catalogue, None), bytes)
     }
 
     /// Returns the summary of the results of a journal of `bytes` bytes.
-    #[must_use]
     pub fn of(results: &Results, bytes: u64) -> Summary {
         Summary {
             format: FORMAT.to_owned(),
@@ -69,13 +67,11 @@ impl Summary {
     }
 
     /// What makes summaries: the tool, its version, and the hash of its analysis.
-    #[must_use]
     pub fn made_by() -> &'static str {
         MADE_BY
     }
 
     /// Whether this very analysis would make the same of a journal of `bytes` bytes.
-    #[must_use]
     pub fn is_of(&self, bytes: u64) -> bool {
         self.format == FORMAT && self.made_by == MADE_BY && self.journal_bytes == bytes
     }

@@ -61,7 +61,6 @@ pub enum Sorted {
 
 impl Across {
     /// Returns the row of figures, each with its rank and mark.
-    #[must_use]
     pub fn new(key: Key, label: String, unit: String, lower_is_better: bool, scores: &[Option<Estimate>]) -> Across {
         let known: Vec<Estimate> = scores.iter().flatten().copied().collect();
         let last = known.len();
@@ -80,7 +79,6 @@ impl Across {
     }
 
     /// Returns the logarithm of the best figure over the worst; 0 if fewer than two are positive.
-    #[must_use]
     pub fn spread(&self) -> f64 {
         let logs =
             || self.standings.iter().flatten().map(|one| one.score.value.natural_log()).filter(|log| log.is_finite());
@@ -101,7 +99,6 @@ impl Across {
 impl Comparisons {
     /// Returns every cell that any of the runs has, in the order of the first that has it, with its score in each, latencies
     /// by their judged percentile; and after it an operation's energy, if all that know it have it from one kind of source.
-    #[must_use]
     pub fn side_by_side(&self) -> Vec<Across> {
         let figures = self.runs.iter().flat_map(|run| &run.results.figures);
         let known = figures.map(|row| (&row.cell.key, &row.cell)).grouped();
@@ -128,7 +125,6 @@ impl Comparisons {
     }
 
     /// Returns the same in another order; rows alike keep theirs.
-    #[must_use]
     pub fn sorted_side_by_side(&self, by: Sorted) -> Vec<Across> {
         let mut rows = self.side_by_side();
         sort(&mut rows, by);
@@ -136,7 +132,6 @@ impl Comparisons {
     }
 
     /// Returns the indexes of the runs likewise: of each that of the same tests.
-    #[must_use]
     pub fn indexes_side_by_side(&self) -> Vec<Across> {
         let indexes = self.runs.iter().flat_map(|run| run.results.indexes());
         let known = indexes.map(|index| ((&index.id, index.copies), index)).grouped();

@@ -155,7 +155,6 @@ pub struct Latest {
 
 impl Trend {
     /// Returns the trend of a test, or an index, over the runs that have it, in the order they began.
-    #[must_use]
     pub fn new(test: &str, summaries: &[Summary]) -> Trend {
         let mut runs: Vec<&Summary> = summaries.iter().collect();
         runs.sort_by_key(|summary| began(&summary.run));

@@ -176,7 +176,6 @@ fn delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
 }
 
 /// Returns what stands for the name of a node that is left out: of the same node the same.
-#[must_use]
 pub fn alias(node: &str) -> String {
     format!("node-{:08x}", hash(node) as u32)
 }

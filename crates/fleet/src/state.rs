@@ -49,7 +49,6 @@ pub enum State {
 
 impl State {
     /// Its word in tables.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             State::Whole => "whole",
@@ -145,7 +144,6 @@ impl Fleet {
     }
 
     /// Returns true if every node has delivered a whole run.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.entries.iter().all(|entry| entry.state == State::Whole)
     }

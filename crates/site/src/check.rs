@@ -11,7 +11,6 @@ use journal::{Cell, Ended, Journal, Line, MOST_BYTES, Procedure, Trial};
 const FEW: usize = 8;
 
 /// Returns what speaks against a submitted journal; nothing if it is good.
-#[must_use]
 pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
     let text = match files::read_text(path, MOST_BYTES) {
         Ok(text) => text,

@@ -56,7 +56,6 @@ impl Cause {
     }
 
     /// `thermal`, `power`, `thermal and power` or `unknown`.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match (self.thermal.is_empty(), self.power.is_empty()) {
             (false, true) => "thermal",
@@ -67,7 +66,6 @@ impl Cause {
     }
 
     /// Returns a sentence.
-    #[must_use]
     pub fn text(&self, is_virtual: bool) -> String {
         let evidence: Vec<&str> = self.thermal.iter().chain(&self.power).map(String::as_str).collect();
         let evidence = evidence.join("; ");

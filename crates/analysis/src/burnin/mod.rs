@@ -46,7 +46,6 @@ pub struct BurnIn {
 
 impl BurnIn {
     /// Computes the result of a journal; nothing where it is of no burn-in.
-    #[must_use]
     pub fn new(journal: &Journal) -> Option<BurnIn> {
         let asked = journal.burnin.clone()?;
         let journal = &sane(journal);
@@ -82,7 +81,6 @@ impl BurnIn {
     }
 
     /// Whether it worked for any time at all.
-    #[must_use]
     pub fn has_worked(&self) -> bool {
         self.samples.len() > 1
     }

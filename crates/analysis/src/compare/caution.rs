@@ -36,7 +36,6 @@ pub struct Difference {
 
 impl Difference {
     /// Returns whether there are two values of it that are known.
-    #[must_use]
     pub fn is_known_twice(&self) -> bool {
         self.values.iter().filter(|(value, _)| value != UNKNOWN).nth(1).is_some()
     }

@@ -73,7 +73,6 @@ pub enum Design {
 
 impl Design {
     /// Whether each two runs are a round.
-    #[must_use]
     pub fn is_in_turn(self) -> bool {
         matches!(self, Design::Rounds | Design::Turns)
     }

@@ -38,7 +38,6 @@ pub struct Unseen {
 
 impl Unseen {
     /// Returns those among the comparisons of a gate of `size`; `None` if there are none.
-    #[must_use]
     pub fn among<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>, size: f64) -> Option<Unseen> {
         let all: Vec<&Comparison> = comparisons.into_iter().filter(|one| !one.is_of_execution()).collect();
         let below: Vec<f64> = all.iter().filter_map(|one| one.hides(size)).collect();
@@ -104,7 +103,6 @@ pub enum Second {
 impl Suspect {
     /// Returns true if it fails the gate: no second look cleared it, and a difference that any two runs may show was
     /// confirmed.
-    #[must_use]
     pub fn stands(&self) -> bool {
         match &self.second {
             Some(Second::Again(_)) => true,
@@ -116,7 +114,6 @@ impl Suspect {
 
 impl Gate {
     /// Returns what it makes of all.
-    #[must_use]
     pub fn outcome(&self) -> Outcome {
         match self.is_blind {
             _ if !self.lost.is_empty() || self.suspects.iter().any(Suspect::stands) => Outcome::Failed,
@@ -127,7 +124,6 @@ impl Gate {
     }
 
     /// Returns what it makes of a comparison: one that later runs do not show again has passed.
-    #[must_use]
     pub fn outcome_of(&self, one: &Comparison) -> Outcome {
         let suspect = self.suspects.iter().find(|suspect| suspect.first.run == one.run && suspect.first.is_like(one));
         match (suspect, one.verdict) {
@@ -141,7 +137,6 @@ impl Gate {
 
 impl NotCompared {
     /// Returns what a gate makes of it.
-    #[must_use]
     pub fn outcome(&self) -> Outcome {
         if self.lost { Outcome::Failed } else { Outcome::Undecided }
     }
@@ -151,7 +146,6 @@ impl Comparisons {
     /// Returns the gate for losses of at least `size` per cent (points for deadlines met), with the verdict of a `second`
     /// comparison, of runs made later. About one chance difference in twenty passes once; in independent runs it rarely
     /// passes twice (two-stage confirmation).
-    #[must_use]
     pub fn gate(&self, size: f64, second: Option<&Comparisons>) -> Gate {
         let losses: Vec<Comparison> = self.comparisons.iter().filter(|one| one.is_suspect_of(size)).cloned().collect();
         let looks = second.map(|second| looks(&losses, second));
@@ -170,7 +164,6 @@ impl Comparisons {
     }
 
     /// Returns what speaks against `second` as a second look: made before the first, or of other builds.
-    #[must_use]
     pub fn doubts(&self, second: &Comparisons) -> Vec<String> {
         let time = |one: &super::Compared| one.results.run.started.parse::<jiff::Timestamp>().ok();
         let last = self.runs.iter().filter_map(time).max();

@@ -41,7 +41,6 @@ pub enum Measure {
 
 impl Measure {
     /// Its name in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Measure::Score => "score",
@@ -69,7 +68,6 @@ impl Measure {
     }
 
     /// The unit of its differences: `%`, or `points` of a per cent.
-    #[must_use]
     pub fn delta_unit(self) -> &'static str {
         if self == Measure::Met { "points" } else { "%" }
     }

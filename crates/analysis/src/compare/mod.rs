@@ -153,7 +153,6 @@ pub struct Total {
 
 impl Comparison {
     /// Returns the name of what is compared where commands in turn are a test without one: `time`, `memory`.
-    #[must_use]
     pub fn unnamed(&self) -> Option<&'static str> {
         let is_unnamed = self.cell.in_turn && !super::is_printed(&self.cell);
         is_unnamed.then(|| if self.measure == Measure::Score { "time" } else { self.measure.name() })
@@ -161,7 +160,6 @@ impl Comparison {
 
     /// Returns how its values scatter from block to block; nothing of fewer than eight blocks, which show only what is plain
     /// without them, and of values that may be 0.
-    #[must_use]
     pub fn spreads(&self) -> Option<Spreads> {
         let pairs: Vec<[f64; 2]> = self.pairs.iter().map(|pair| [pair.a, pair.b]).collect();
         let is_known = pairs.len() >= FEWEST && pairs.as_flattened().iter().all(|value| *value > 0.0);
@@ -174,26 +172,22 @@ impl Comparison {
     }
 
     /// Returns how many times as long the same takes as in A; nothing for deadlines met, energy and other amounts.
-    #[must_use]
     pub fn time_factor(&self) -> Option<f64> {
         self.is_of_time().then(|| 1.0 / (1.0 + self.delta.value / 100.0))
     }
 
     /// Whether a smaller figure is better: of times, latencies and energies.
-    #[must_use]
     pub fn lower_is_better(&self) -> bool {
         self.measure.lower_is_better(self.cell.metric)
     }
 
     /// Returns the change of the figure itself with its 95 % interval, in per cent (in points for
     /// deadlines met): of times, latencies and energies, positive is worse.
-    #[must_use]
     pub fn change(&self) -> Estimate {
         self.change_of(self.delta)
     }
 
     /// Returns the same with the interval that allows for its having been called.
-    #[must_use]
     pub fn adjusted_change(&self) -> Estimate {
         self.change_of(self.adjusted)
     }
@@ -219,13 +213,11 @@ impl Comparison {
     }
 
     /// Returns true if it is of what executions used, beside the time that they took.
-    #[must_use]
     pub fn is_of_execution(&self) -> bool {
         matches!(self.measure, Measure::Cpu | Measure::User | Measure::System | Measure::Memory)
     }
 
     /// Whether it is of energies.
-    #[must_use]
     pub fn is_energy(&self) -> bool {
         self.measure == Measure::Energy
     }
@@ -236,7 +228,6 @@ impl Comparison {
     }
 
     /// Whether it is of the same measure and cell under any condition, as a control is.
-    #[must_use]
     pub fn is_akin(&self, other: &Comparison) -> bool {
         self.measure == other.measure && self.cell.key.same_family(&other.cell.key)
     }
@@ -259,7 +250,6 @@ pub(crate) fn judge(drafts: &mut [Draft], threshold: f64) {
 impl Comparisons {
     /// Compares every run with the first one; or, of rounds, what was changed with what it is measured against: each first
     /// run of two with the second (an odd run at the end has no round and is left out).
-    #[must_use]
     pub fn new(results: Vec<Results>, asked: &Asked) -> Comparisons {
         let runs = lettered(results, asked);
         let contests = contests(&runs, asked.design);
@@ -303,19 +293,16 @@ impl Comparisons {
     }
 
     /// Whether more than two runs are compared, each with the first.
-    #[must_use]
     pub fn is_of_several(&self) -> bool {
         !self.asked.is_paired() && self.runs.len() > 2
     }
 
     /// The letter of what every other run, or every A of a round, is measured against.
-    #[must_use]
     pub fn against(&self) -> &'static str {
         if self.asked.design == Design::Rounds { "B" } else { "A" }
     }
 
     /// The condition that a cell's figures are of: where two were asked for, the one that is measured against the other.
-    #[must_use]
     pub fn condition<'a>(&'a self, own: &'a str) -> &'a str {
         match (&self.asked.conditions, self.asked.design) {
             (Some([first, _]), Design::Rounds) => first,
@@ -327,13 +314,11 @@ impl Comparisons {
 
 impl Asked {
     /// Whether each two runs are a round.
-    #[must_use]
     pub fn is_paired(&self) -> bool {
         self.design.is_in_turn()
     }
 
     /// Returns the condition whose cells are compared of the run at `place`, if one was asked for.
-    #[must_use]
     pub fn condition(&self, place: usize) -> Option<&String> {
         let side = if self.is_paired() { place % 2 } else { place.min(1) };
         self.conditions.as_ref().map(|conditions| &conditions[side])

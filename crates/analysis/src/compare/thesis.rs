@@ -66,7 +66,6 @@ impl Thesis {
 
 impl ThesisRow {
     /// Whether it is the row of this comparison.
-    #[must_use]
     pub fn is(&self, one: &Comparison) -> bool {
         self.measure == one.measure && self.cell.key == one.cell.key
     }

@@ -22,7 +22,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word alone, for programs.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Slower => "slower",
@@ -36,19 +35,16 @@ impl Verdict {
     }
 
     /// Whether a difference is shown.
-    #[must_use]
     pub fn is_decided(&self) -> bool {
         !matches!(self, Verdict::Same(_) | Verdict::Undecided(_))
     }
 
     /// Whether it is slower or worse.
-    #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Verdict::Slower | Verdict::Worse)
     }
 
     /// Within what it is the same, or what would have been seen; `None` if a difference is shown.
-    #[must_use]
     pub fn size(&self) -> Option<f64> {
         match self {
             Verdict::Same(size) | Verdict::Undecided(size) => Some(*size),

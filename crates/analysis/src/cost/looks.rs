@@ -40,7 +40,6 @@ fn numbered<'a>(family: &[(&Cell, &'a [Trial])]) -> (Vec<Cell>, Vec<Vec<&'a Tria
 /// `precision` in place of both. Whether a difference is shown decides nothing, so looking several times makes no false alarm. That
 /// a large one may be known less narrowly does: by simulation it costs up to two points of coverage, and 0.3 points of bias away
 /// from 0. A condition without a result, and one that was measured in blocks of its own, want no more blocks.
-#[must_use]
 pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
     let (cells, trials) = numbered(family);
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
@@ -68,7 +67,6 @@ pub struct Question {
 /// Returns true if what was measured of one test answers the question for every command but the first: the interval of the
 /// difference in time is narrower than the precision or a fifth of the difference, or it lies on one side of the threshold or
 /// within it, at the level of a look ([`stats::look_level`]). `family` are the cells with their trials.
-#[must_use]
 pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     let (cells, trials) = printed::cells(family.iter().map(|(cell, trials)| (*cell, trials.iter().collect())));
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
@@ -82,7 +80,6 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
 }
 
 /// Returns the pairs and the change in time in per cent, positive is slower, of every command but the first, by its name.
-#[must_use]
 pub fn changes(family: &[(&Cell, &[Trial])]) -> Vec<(String, usize, Estimate)> {
     let (cells, trials) = numbered(family);
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
@@ -155,7 +152,6 @@ impl Question {
 
 /// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) significantly, with the arms
 /// that they are compared with: what deserves a second look. `trials` are those of each cell.
-#[must_use]
 pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
     let arms = Arms { cells, trials: &trials, against: against(cells), threshold: THRESHOLD };

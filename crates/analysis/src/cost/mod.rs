@@ -150,7 +150,6 @@ pub struct TrailFigures {
 impl Cost {
     /// Computes what the conditions of a run cost: of its `rows` and `controls`, whose trials are `trials` by cell.
     /// `gaps` are the cells without a result.
-    #[must_use]
     pub(super) fn new(
         journal: &Journal,
         rows: &[Figure],
@@ -205,7 +204,6 @@ impl Cost {
 
     /// Returns true if something takes longer by more than `size` per cent, by the whole interval of its time, and false if by
     /// theirs nothing does.
-    #[must_use]
     pub fn is_slower(&self, size: f64) -> Option<bool> {
         let times = self.effects().map(|effect| &effect.comparison).filter(|one| one.measure == Measure::Score);
         let changes: Vec<_> = times.map(Comparison::change).collect();
@@ -216,13 +214,11 @@ impl Cost {
 
     /// Returns the losses of at least `size` per cent (points for deadlines met): significantly slower or worse, by an
     /// estimate of that size, and not taken back by a second look.
-    #[must_use]
     pub fn losses(&self, size: f64) -> Vec<&Effect> {
         self.effects().filter(|effect| effect.confirmed != Some(false) && effect.comparison.is_loss_of(size)).collect()
     }
 
     /// Returns what a gate of `size` per cent cannot tell.
-    #[must_use]
     pub fn unseen(&self, size: f64) -> Option<Unseen> {
         Unseen::among(self.effects().map(|effect| &effect.comparison), size)
     }

@@ -114,7 +114,6 @@ impl Power {
     }
 
     /// Returns what it comes to, for people.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let Power { planted, blocks, .. } = self;
         let mut sentences = vec![format!(

@@ -49,7 +49,6 @@ fn watts(node: &Delivered<'_>) -> f64 {
 
 impl Named {
     /// Its word in reports on energy.
-    #[must_use]
     pub fn of_energy(self) -> &'static str {
         match self {
             Named::Slow => "more",

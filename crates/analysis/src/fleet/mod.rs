@@ -199,7 +199,6 @@ pub enum Named {
 
 impl Named {
     /// Its word in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Named::Slow => "slow",

@@ -76,7 +76,6 @@ impl FleetReport {
     }
 
     /// The nodes whose energy is known with what they took, those that took most first.
-    #[must_use]
     pub fn taken(&self) -> Vec<(&Node, Taken)> {
         let mut found: Vec<(&Node, Taken)> = self.nodes.iter().filter_map(|node| Some((node, node.taken?))).collect();
         found.sort_by(|a, b| b.1.excess.value.total_cmp(&a.1.excess.value));
@@ -84,19 +83,16 @@ impl FleetReport {
     }
 
     /// How many nodes have a figure.
-    #[must_use]
     pub fn measured(&self) -> usize {
         self.nodes.iter().filter(|node| node.values.iter().any(Option::is_some)).count()
     }
 
     /// The slow nodes, gravest first, each with what it is slow at; all columns together first.
-    #[must_use]
     pub fn slow(&self) -> Vec<(usize, Vec<&Outlier>)> {
         self.named(Named::Slow)
     }
 
     /// The nodes that are named as `named`, gravest first, each with what it is named for.
-    #[must_use]
     pub fn named(&self, named: Named) -> Vec<(usize, Vec<&Outlier>)> {
         let own = self.outliers.iter().filter(|one| one.named == named);
         let mut found = own.map(|one| (one.node, one)).grouped();

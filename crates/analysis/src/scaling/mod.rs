@@ -84,7 +84,6 @@ struct Measured<'a> {
 
 impl Level {
     /// Returns the total that the law is fitted to.
-    #[must_use]
     pub fn judged(&self) -> Estimate {
         self.normalised.unwrap_or(self.total)
     }
@@ -92,13 +91,11 @@ impl Level {
 
 impl Scaling {
     /// Returns its name, with what ran alongside it or was switched on.
-    #[must_use]
     pub fn title(&self) -> String {
         super::named(&self.label, &self.key.load, &self.key.condition)
     }
 
     /// Whether a row is one of its levels.
-    #[must_use]
     pub fn has(&self, cell: &Cell) -> bool {
         series(&self.key) == series(&cell.key)
     }

@@ -120,13 +120,11 @@ struct Candidate {
 
 impl Why {
     /// Returns what goes with the differences between systems, each with the letter that it is called by.
-    #[must_use]
     pub fn new(systems: &[(&str, &Results)], catalogue: &Catalogue) -> Why {
         Why::of(&systems.iter().map(System::of).collect::<Vec<System<'_>>>(), catalogue)
     }
 
     /// Returns the same of systems of which no more is known.
-    #[must_use]
     pub fn of(systems: &[System<'_>], catalogue: &Catalogue) -> Why {
         let (ids, matrix) = matrix(systems);
         let mut why = Why { systems: systems.len(), tests: ids.len(), ..Why::default() };

@@ -63,7 +63,6 @@ impl Reach {
     }
 
     /// Its tests in words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Starts => "exec and shell",

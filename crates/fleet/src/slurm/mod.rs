@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail};
 use crate::{Entry, Fleet, State};
 
 /// Returns the command that submits a fleet run. It takes the words that `fleet.sh` names, from TOOL on.
-#[must_use]
 pub fn submitter() -> Command {
     let mut command = script("submit");
     command.arg(include_str!("node.sh"));

@@ -6,7 +6,6 @@ use analysis::{Reported, Results, reported};
 use journal::{Cell, Journal, Trial};
 
 /// Returns the log of a run. What programs print beside their counts is not in it.
-#[must_use]
 pub fn log(journal: &Journal, results: &Results) -> String {
     let mut text = String::new();
     for cell in &journal.cells {
@@ -19,7 +18,6 @@ pub fn log(journal: &Journal, results: &Results) -> String {
 }
 
 /// Returns what a pass adds to the log when it ends; the first of its test has the test's heading before it.
-#[must_use]
 pub fn passed(cell: &Cell, trial: &Trial, is_first: bool) -> String {
     let mut text = String::new();
     if is_first {

@@ -8,7 +8,6 @@ use analysis::{Figure, Index, Part, Results};
 const STYLE: &str = "table{border-collapse:collapse}td,th{border:1px solid;padding:2px 6px}td.n{text-align:right}";
 
 /// Returns the page: the system, and for every number of copies a table of each category's tests with its index.
-#[must_use]
 pub fn page(results: &Results, heading: &Heading) -> String {
     let host = &results.run.host;
     let page = html! {

@@ -6,13 +6,11 @@ use super::{Copies, Heading, levels, origin, score, title};
 use analysis::{Index, Part, Results};
 
 /// Returns the rule between the passes and the report on a terminal; it is not in the file.
-#[must_use]
 pub fn rule() -> String {
     format!("{}\n", "=".repeat(72))
 }
 
 /// Returns the text report: the same lines in the same columns as UnixBench 6.0.0's, and one that says who measured.
-#[must_use]
 pub fn text(results: &Results, heading: &Heading) -> String {
     let mut text = "   BYTE UNIX Benchmarks (Version 6.0.0)\n".to_owned();
     let _ = writeln!(text, "   ({})\n", origin(results));

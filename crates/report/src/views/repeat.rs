@@ -32,7 +32,6 @@ pub struct Repeat {
 
 impl Repeat {
     /// Returns the command of a run without what could run a command or name a file.
-    #[must_use]
     pub fn new(run: &Run) -> Repeat {
         let verb = run.arguments.first().filter(|verb| VERBS.contains(&verb.as_str()));
         let mut words = run.arguments.iter().filter(|_| verb.is_some()).peekable();
@@ -54,7 +53,6 @@ impl Repeat {
     }
 
     /// Returns it without some options and their values.
-    #[must_use]
     pub fn without(mut self, options: &[&str]) -> Repeat {
         let mut words = std::mem::take(&mut self.words).into_iter().peekable();
         while let Some(word) = words.next() {
@@ -68,14 +66,12 @@ impl Repeat {
     }
 
     /// Returns the command as a shell takes it; empty where there is none.
-    #[must_use]
     pub fn command(&self) -> String {
         if self.words.is_empty() { String::new() } else { format!("unixmark {}", words::shell(&self.words)) }
     }
 }
 
 /// Returns whether a stranger's word is a name where a command has one, and nothing else.
-#[must_use]
 pub fn is_name(word: &str) -> bool {
     !word.is_empty() && is_plain(word) && !word.starts_with('-')
 }

@@ -111,7 +111,6 @@ fn ranks(all: &Comparisons, rows: &[Across]) -> Table {
 }
 
 /// Returns a range of ranks, `3–7`; one that is certain is one number.
-#[must_use]
 pub fn rank((best, worst): (usize, usize)) -> String {
     if best == worst { best.to_string() } else { format!("{best}–{worst}") }
 }
