@@ -142,7 +142,7 @@ fn a_tool_that_is_killed_leaves_nothing() {
     process(&place, "/task");
     std::thread::sleep(Duration::from_millis(1500));
     // Under version 2 the group lies elsewhere.
-    let group = format!("/sys/fs/cgroup/cpu/unixmark-{}-cpu", child.id());
+    let group = format!("/sys/fs/cgroup/cpu/unixmark-{}-kept-load-condition-weight", child.id());
     assert!(Path::new(&group).exists() || !Path::new("/sys/fs/cgroup/cpu").exists(), "the load has a cgroup");
     kill(child.id().cast_signed());
     child.wait().unwrap();

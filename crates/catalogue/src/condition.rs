@@ -18,8 +18,7 @@ pub struct Switch {
     pub label: String,
     /// How it is switched.
     pub means: Means,
-    /// The levels it has, in order. None at all means that it is on or not named; a row whose only level has an empty name
-    /// takes anything.
+    /// The levels it has, in order. None at all means that it is on or not named; one with an empty name takes anything.
     #[serde(default, deserialize_with = "levels")]
     pub levels: Vec<Level>,
     /// What `unixmark cost` compares it with, where that is not the machine as found.
@@ -227,6 +226,13 @@ impl Condition {
     }
 }
 
+impl Level {
+    /// Whether its name is all that has to be said.
+    fn is_complete(&self) -> bool {
+        !self.id.is_empty() && !self.id.ends_with(':')
+    }
+}
+
 impl Switch {
     /// Returns the level that a name on the command line stands for; `None` if there is none.
     pub fn level(&self, name: &str) -> Option<&Level> {
@@ -237,10 +243,10 @@ impl Switch {
         })
     }
 
-    /// Returns the first example in its description, of a switch that takes any level.
+    /// Returns the first example in its description, of a switch whose levels have no names.
     pub fn example(&self) -> Option<&str> {
-        let takes_any = self.levels.iter().any(|level| level.id.is_empty());
-        self.doc.split('`').nth(1).filter(|_| takes_any)
+        let has_names = self.levels.iter().any(|level| !level.id.is_empty());
+        self.doc.split('`').nth(1).filter(|_| !has_names && !self.levels.is_empty())
     }
 
     /// Returns what is written for a level.
@@ -398,7 +404,7 @@ impl Catalogue {
             None if switch.has("") => Ok((switch, vec![String::new()])),
             None if !switch.levels[0].id.is_empty() => {
                 let reference = |level: &Level| switch.against.as_deref() == Some(&format!("{id}={}", level.id));
-                let levels = switch.levels.iter().filter(|level| !level.id.ends_with(':') && !level.first);
+                let levels = switch.levels.iter().filter(|level| level.is_complete() && !level.first);
                 Ok((switch, levels.filter(|level| !reference(level)).map(|level| level.id.clone()).collect()))
             }
             None => bail!("'{id}' takes a level; try {}", switch.example().unwrap_or("another condition")),

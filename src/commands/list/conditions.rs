@@ -44,7 +44,7 @@ fn row(switch: &Switch) -> Row {
 
 /// Why levels of a switch are not available here: each reason with its levels, or without any if it holds for all.
 fn unavailable<'a>(switch: &Switch, levels: &[&'a str]) -> Vec<(String, Vec<&'a str>)> {
-    if switch.levels.iter().any(|level| level.id.is_empty()) {
+    if switch.example().is_some() {
         // The level itself names the file and the text.
         return Vec::new();
     }

@@ -119,9 +119,9 @@ mod tests {
         let loads = |names: &[&str]| {
             catalogue.expand_loads(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>()).unwrap()
         };
-        let found = rates("25%,100%").unwrap().expand_loads(loads(&["none", "burn", "write"])).unwrap();
+        let found = rates("25%,100%").unwrap().expand_loads(loads(&["none", "burn", "hackbench"])).unwrap();
         let names: Vec<&str> = found.iter().map(|load| load.as_ref().map_or("none", |load| &load.id)).collect();
-        assert_eq!(names, ["none", "burn:duty=25", "burn:duty=100", "write"]);
+        assert_eq!(names, ["none", "burn:duty=25", "burn:duty=100", "hackbench"]);
         assert_eq!(found[1].as_ref().unwrap().label, "Hogs at 25 %");
         let why = |text: &str, names: &[&str]| rates(text).unwrap().expand_loads(loads(names)).unwrap_err().to_string();
         assert!(why("50%", &["none", "burn:duty=50"]).starts_with("no task has a rate"));

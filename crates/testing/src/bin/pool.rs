@@ -105,10 +105,12 @@ impl<'a> Test<'a> {
         }
         let (title, took) = (self.title(), began.elapsed());
         println!("{:8.3} s  {title}", took.as_secs_f64());
-        if !output.status.success() {
-            println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let is_good = output.status.success();
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        if !is_good {
+            println!("{said}");
         }
-        Ok(Ended { test: self, title, took, is_good: output.status.success() })
+        Ok(Ended { test: self, title, took, is_good, panic: panic(&said) })
     }
 }
 
@@ -172,6 +174,15 @@ struct Ended<'a> {
     title: String,
     took: Duration,
     is_good: bool,
+    /// What its first panic says; empty without one.
+    panic: String,
+}
+
+/// Returns the message of the first panic in a test's output, in one line.
+fn panic(output: &str) -> String {
+    let lines = output.lines().skip_while(|line| !line.contains("panicked at"));
+    let message = lines.skip(1).take_while(|line| !line.starts_with("stack backtrace:"));
+    message.collect::<Vec<&str>>().join(" ").chars().take(600).collect()
 }
 
 fn main() -> ExitCode {
@@ -199,8 +210,8 @@ fn main() -> ExitCode {
         binaries.iter().for_each(Binary::print_ignored);
     }
     let left = restore();
-    let failed: BTreeSet<String> =
-        ended.iter().filter(|ended| !ended.is_good).map(|ended| ended.title.clone()).collect();
+    let failed = ended.iter().filter(|ended| !ended.is_good);
+    let failed: BTreeSet<String> = failed.map(|ended| format!("{}: {}", ended.title, ended.panic)).collect();
     print_list("failed:", &failed);
     if !passed.is_empty() {
         println!(
