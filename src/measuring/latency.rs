@@ -13,7 +13,7 @@ use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Metric, NONE, Test};
 use machine::{self, Machine};
 use measure::Ask;
-use plan::{Matrix, Pin, Procedure, Purpose};
+use plan::{Arms, Matrix, Pin, Procedure, Purpose};
 
 /// Interbench's name for the task or load that the user defines.
 const CUSTOM: &str = "custom";
@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// Leave out a task; repeatable
     #[arg(short = 'X', long = "without-task", value_name = "TASK", value_delimiter = ',')]
     without_tasks: Vec<String>,
+    /// States of the machine, drawn side by side: one or more of `unixmark list conditions` [default: none]
+    #[arg(long, value_name = "CONDITION,…", value_delimiter = ',', default_value = "none", hide_default_value = true)]
+    condition: Vec<String>,
     /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%; for other tasks the share of
     /// the time for which `-w burn` works
     #[arg(long, value_name = "PERCENT", value_parser = rates)]
@@ -230,6 +233,7 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Ma
         loads: loads(arguments, &tasks, catalogue)?,
         tests: tasks,
         copies: options.copies(cpus, || vec![1])?,
+        arms: Arms::apart(catalogue.expand_conditions(&arguments.condition)?),
         procedure: match arguments.time.or(arguments.desktop.then_some(DESKTOP)) {
             Some(time) => procedure.with_time(time),
             None => procedure,

@@ -241,6 +241,25 @@ fn a_control_group_has_had_work_and_is_gone() {
 
 #[test]
 #[ignore = "changes the system"]
+fn a_number_of_processors_is_what_programs_see() {
+    if !testing::is_root() {
+        return;
+    }
+    let mut alone = Alone::begin();
+    let Some(mut entered) = alone.enter("cpus=1") else { return };
+    let [group] = &entered.staging.cgroups.clone()[..] else { panic!("{:?}", entered.staging) };
+    let count = format!("echo $$ >{}/cgroup.procs; nproc", group.display());
+    assert_eq!(Command::new("sh").args(["-c", &count]).output().unwrap().stdout, b"1\n");
+    prove(&mut entered, &Trial::default(), None).unwrap();
+    alone.leave();
+    assert!(!group.exists());
+    for wrong in ["cpus=0", "cpus=100000", "cpus=two"] {
+        assert!(::conditions::missing(&condition(wrong), &Machine::here()).is_some(), "{wrong}");
+    }
+}
+
+#[test]
+#[ignore = "changes the system"]
 fn a_weight_is_that_of_the_programs_without_their_load() {
     if !testing::is_root() {
         return;

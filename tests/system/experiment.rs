@@ -286,8 +286,8 @@ fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
     let mut random = Pcg64Mcg::seed_from_u64(35);
     let rounds = if testing::all_must_run() { 4 } else { 1 };
     let conditions = [
-        "swappiness=10+flag", "cgroup-cpu=50+flag", "quota=50:10ms+flag", "weight=1000+flag", "shield=1+flag",
-        "ftrace+flag", "fs=ext4+flag", "fs=overlay+flag",
+        "swappiness=10+flag", "cgroup-cpu=50+flag", "quota=50:10ms+flag", "weight=1000+flag", "cpus=1+flag",
+        "shield=1+flag", "ftrace+flag", "fs=ext4+flag", "fs=overlay+flag",
     ];
     let costs = conditions.map(|condition| format!("cost --quick {condition} -i 9 syscall"));
     let runs = [costs.as_slice(), &["latency video --why -w none -t 60".to_owned()]].concat();

@@ -11,4 +11,5 @@ mod planted;
 mod production;
 mod quiet;
 mod room;
+mod schedulers;
 mod why;

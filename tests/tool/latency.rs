@@ -51,6 +51,19 @@ fn kill(pid: i32) {
 }
 
 #[test]
+fn each_state_of_the_machine_has_its_curve() {
+    let place = Place::new();
+    let output =
+        latency(&place, "requests-open --at 20%,40% -w none --condition none,nice=5,arg:slack=1000 --format json");
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let sentences: Vec<&str> = report["sentences"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let names = ["loop without", "loop, condition nice=5 without", "loop, condition arg:slack=1000 without"];
+    assert_eq!(sentences.len(), 3, "{sentences:?}");
+    assert!(sentences.iter().zip(names).all(|(sentence, name)| sentence.contains(name)), "{sentences:?}");
+    assert_eq!(report["offered"].as_array().map(Vec::len), Some(6), "{report}");
+}
+
+#[test]
 fn tasks_beside_loads() {
     let place = Place::new();
     let output = latency(&place, "-W cyclic -W audio -w none -w burn -B -5 -N 5 -m a_remark --seed 1");

@@ -119,7 +119,7 @@ pub enum Means {
 }
 
 /// What a control group limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CgroupLimit {
     /// Processor time.
     Quota(Quota),
@@ -127,6 +127,8 @@ pub enum CgroupLimit {
     Weight(u32),
     /// Bytes of memory.
     Memory(u64),
+    /// Processors, as a list such as `0,1`, and the memory nodes of the machine, which version 1 wants to be told, too.
+    Cpus(String, String),
 }
 
 /// The processor time of a control group in each period.

@@ -1,8 +1,11 @@
 //! Control groups that limit the measured programs or their load.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use rustix::fs::Access;
 
 use super::{Context, Ledger, Proof, Refusal, Staging, Undo};
 use catalogue::{CgroupLimit, Quota, Switch};
@@ -10,33 +13,37 @@ use journal::Evidence;
 use machine::{
     Machine,
     cgroup::{controller, levels, settings},
+    cpu_list,
 };
 
-/// Puts settings of a controller in force for the programs that join `groups`, and returns the group that has them: one that is
+/// Puts settings of controllers in force for the programs that join `groups`, and returns the group that has them: one that is
 /// made, or under version 2, where a process is in one group only, the one that is there.
 ///
 /// # Errors
 /// None can be made here, or it does not take the settings.
 pub(super) fn join(
     machine: &Machine,
-    controller: &str,
+    controllers: &[&str],
     settings: &[(&'static str, String)],
     name: &str,
     groups: &mut Vec<PathBuf>,
     ledger: &mut Ledger,
 ) -> Result<PathBuf, Refusal> {
-    let (v2, above) = levels(machine, controller);
+    let (v2, above) = levels(machine, controllers[0]);
     if let Some(group) = groups.first().filter(|_| v2) {
-        set(group, settings)?;
+        let enabled = group.parent().map_or(Ok(()), |parent| enable(parent, controllers, ledger));
+        enabled.and_then(|()| set(group, settings))?;
         return Ok(group.clone());
     }
     let name = format!("unixmark-{}-{name}", std::process::id());
-    let mut why = format!("there is no {controller} cgroup");
+    let mut why = format!("there is no {} cgroup", controllers[0]);
     // In this process's own group, or in one above it if that one cannot have any.
     for parent in above {
-        let group = machine.path(&parent).join(&name);
+        let parent = machine.path(&parent);
+        let group = parent.join(&name);
+        let enabled = enable(&parent, controllers, ledger);
         ledger.record(&Undo::RemoveDirectory { path: group.clone() })?;
-        match make(&group, settings) {
+        match enabled.and_then(|()| make(&group, settings)) {
             Ok(()) => {
                 groups.push(group.clone());
                 return Ok(group);
@@ -51,6 +58,23 @@ pub(super) fn join(
         "no cgroup with {} can be made here: {why}; it needs root, or a cgroup that was delegated",
         settings[0].0
     )))
+}
+
+/// Has the groups below one of version 2 have controllers.
+///
+/// # Errors
+/// It has processes of its own, or does not take them.
+pub(super) fn enable(parent: &Path, controllers: &[&str], ledger: &mut Ledger) -> Result<(), String> {
+    let file = parent.join("cgroup.subtree_control");
+    let Ok(enabled) = fs::read_to_string(&file) else { return Ok(()) };
+    for controller in controllers.iter().filter(|name| !enabled.split_whitespace().any(|word| word == **name)) {
+        let why = |error: &dyn Display| format!("{} does not take +{controller} ({error})", file.display());
+        rustix::fs::access(&file, Access::WRITE_OK).map_err(|error| why(&error))?;
+        let undo = Undo::Write { path: file.clone(), text: format!("-{controller}") };
+        ledger.record(&undo).map_err(|error| error.to_string())?;
+        fs::write(&file, format!("+{controller}")).map_err(|error| why(&error))?;
+    }
+    Ok(())
 }
 
 /// Makes a group with settings: files and what they hold.
@@ -69,8 +93,8 @@ fn set(group: &Path, settings: &[(&str, String)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads what a level limits: processor time, its share of it, or memory in MiB.
-fn level_limit(switch: &Switch, level: &str) -> Result<CgroupLimit, String> {
+/// Reads what a level limits: processor time, its share of it, memory in MiB, or the number of processors.
+fn level_limit(switch: &Switch, level: &str, machine: &Machine) -> Result<CgroupLimit, String> {
     let number = || level.parse::<u32>().map_err(|_| format!("'{level}' is not a whole number"));
     match &*switch.id {
         "cgroup-memory" => Ok(CgroupLimit::Memory(u64::from(number()?) << 20)),
@@ -78,16 +102,24 @@ fn level_limit(switch: &Switch, level: &str) -> Result<CgroupLimit, String> {
             weight @ 1..=10_000 => Ok(CgroupLimit::Weight(weight)),
             _ => Err(format!("'{level}' is not a weight; try 1 to 10000 (the default is 100)")),
         },
+        "cpus" => {
+            let usable = machine::cpus_allowed(machine);
+            let cpus = usable.get(..number()? as usize).filter(|cpus| !cpus.is_empty());
+            let cpus = cpus.ok_or_else(|| format!("{} processors can be used here; try cpus=1", usable.len()))?;
+            let cpus = cpus.iter().map(usize::to_string).collect::<Vec<String>>().join(",");
+            let nodes = machine.read("/sys/devices/system/node/online").unwrap_or_else(|| "0".to_owned());
+            Ok(CgroupLimit::Cpus(cpus, nodes.trim().to_owned()))
+        }
         _ => Quota::parse(level).map(CgroupLimit::Quota),
     }
 }
 
 /// Returns what a level limits, if there is a group in which one could be made; or a sentence saying why not.
 pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<CgroupLimit, String> {
-    let limit = level_limit(switch, level)?;
-    let controller = controller(limit);
+    let limit = level_limit(switch, level, machine)?;
+    let controller = controller(&limit);
     let (v2, groups) = levels(machine, controller);
-    let writable = |group: &String| rustix::fs::access(machine.path(group), rustix::fs::Access::WRITE_OK).is_ok();
+    let writable = |group: &String| rustix::fs::access(machine.path(group), Access::WRITE_OK).is_ok();
     if groups.is_empty() {
         return Err(format!("there is no {controller} cgroup here"));
     }
@@ -106,7 +138,8 @@ pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Resu
 
 /// Makes the group, for the programs to join; their load joins it too, but for a weight, which is against the load.
 pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'_>) -> Result<Proof, Refusal> {
-    let v2 = levels(context.machine, controller(limit)).0;
+    let controller = controller(&limit);
+    let v2 = levels(context.machine, controller).0;
     let is_weight = matches!(limit, CgroupLimit::Weight(_));
     let Staging { cgroups, own_cgroups, .. } = &mut context.staging;
     let (groups, others) = if is_weight { (own_cgroups, cgroups) } else { (cgroups, own_cgroups) };
@@ -117,15 +150,16 @@ pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'
     // A load has a scratch directory of its own for its condition, which may be the same as that of the programs.
     let owner = context.settings.scratch.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("{owner}-{}", switch.id);
-    let settings = settings(limit, v2);
-    let group = join(context.machine, controller(limit), &settings, &name, groups, context.ledger)?;
-    let is_of_time = !matches!(limit, CgroupLimit::Memory(_));
+    let settings = settings(&limit, v2);
+    let group = join(context.machine, &[controller], &settings, &name, groups, context.ledger)?;
+    let is_of_time = controller == "cpu";
     let pressure = is_of_time.then(|| Pressure::begin(&group, context.machine)).flatten();
     Ok(Box::new(move |_, evidence| {
         pressure.iter().for_each(|pressure| pressure.note(evidence));
-        Ok(match is_weight {
-            true => prove_settings(&group, &settings, evidence),
-            false => prove(&group, limit, v2, evidence),
+        Ok(match limit {
+            CgroupLimit::Weight(_) | CgroupLimit::Cpus(..) => prove_settings(&group, &settings, evidence),
+            CgroupLimit::Quota(_) => prove_quota(&group, v2, evidence),
+            CgroupLimit::Memory(_) => prove_memory(&group, v2, evidence),
         }?)
     }))
 }
@@ -167,7 +201,9 @@ fn waited(file: &Path) -> Option<f64> {
 fn prove_settings(group: &Path, settings: &[(&str, String)], evidence: &mut Evidence) -> Result<(), String> {
     for (file, value) in settings {
         let found = fs::read_to_string(group.join(file)).unwrap_or_default();
-        if found.trim() != value {
+        // The kernel writes 0,1 as 0-1.
+        let is_same_list = !cpu_list(value).is_empty() && cpu_list(&found) == cpu_list(value);
+        if found.trim() != value && !is_same_list {
             return Err(format!("{} has {file} {} and not {value}", group.display(), found.trim()));
         }
         evidence.notes.push(format!("{file} = {value}"));
@@ -179,32 +215,40 @@ fn prove_settings(group: &Path, settings: &[(&str, String)], evidence: &mut Evid
 /// it has seen an idle period.
 const IDLE_PERIODS: f64 = 2.0;
 
-/// Proves that a group had processes, by the processor time or the memory that they used.
-fn prove(group: &Path, limit: CgroupLimit, v2: bool, evidence: &mut Evidence) -> Result<(), String> {
+/// Proves that a group had processes, by the processor time that they used or the periods that they ran in.
+fn prove_quota(group: &Path, v2: bool, evidence: &mut Evidence) -> Result<(), String> {
+    let stat = fs::read_to_string(group.join("cpu.stat")).unwrap_or_default();
+    // Only version 2 counts a group's processor time in the same file.
+    let idle = if v2 && field(&stat, "usage_usec") > 0.0 { 0.0 } else { IDLE_PERIODS };
+    let figures = ["nr_periods", "nr_throttled"].map(|name| (name, "periods", field(&stat, name)));
+    prove_figures(group, idle, &figures, evidence)
+}
+
+/// Proves that a group had processes, by the memory that they used.
+fn prove_memory(group: &Path, v2: bool, evidence: &mut Evidence) -> Result<(), String> {
     let read = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
-    let (idle, figures) = match limit {
-        CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => {
-            let stat = read("cpu.stat");
-            // Only version 2 counts a group's processor time in the same file.
-            let idle = if v2 && field(&stat, "usage_usec") > 0.0 { 0.0 } else { IDLE_PERIODS };
-            (idle, ["nr_periods", "nr_throttled"].map(|name| (name, "periods", field(&stat, name))).to_vec())
-        }
-        CgroupLimit::Memory(_) => {
-            let most = if v2 { "memory.peak" } else { "memory.max_usage_in_bytes" };
-            let figure = match read(most).trim().parse() {
-                Ok(bytes) => ("memory", "bytes", bytes),
-                // Version 2 has it since Linux 5.19.
-                Err(_) => ("pgfault", "faults", field(&read("memory.stat"), "pgfault")),
-            };
-            (0.0, vec![figure])
-        }
+    let most = if v2 { "memory.peak" } else { "memory.max_usage_in_bytes" };
+    let figure = match read(most).trim().parse() {
+        Ok(bytes) => ("memory", "bytes", bytes),
+        // Version 2 has it since Linux 5.19.
+        Err(_) => ("pgfault", "faults", field(&read("memory.stat"), "pgfault")),
     };
+    prove_figures(group, 0.0, &[figure], evidence)
+}
+
+/// Adds figures of a group to the evidence, the first of which is more than that of an idle one.
+fn prove_figures(
+    group: &Path,
+    idle: f64,
+    figures: &[(&str, &str, f64)],
+    evidence: &mut Evidence,
+) -> Result<(), String> {
     let (name, _, value) = figures[0];
     if value <= idle {
         return Err(format!("no process has run in {} ({name} is {value})", group.display()));
     }
-    let figures = figures.into_iter().map(|(name, unit, value)| (name.to_owned(), (value, unit.to_owned())));
-    evidence.figures.extend(figures);
+    let named = |(name, unit, value): &(&str, &str, f64)| ((*name).to_owned(), (*value, (*unit).to_owned()));
+    evidence.figures.extend(figures.iter().map(named));
     Ok(())
 }
 

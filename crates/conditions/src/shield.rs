@@ -39,11 +39,6 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String
     if rustix::fs::access(&top, rustix::fs::Access::WRITE_OK).is_err() {
         return Err("no cpuset can be made here; it needs root".to_owned());
     }
-    let enabled = fs::read_to_string(top.join("cgroup.subtree_control")).unwrap_or_default();
-    if version_2 && !enabled.split_whitespace().any(|name| name == CONTROLLER) {
-        let file = top.join("cgroup.subtree_control");
-        return Err(format!("cpusets are not enabled here; try `echo +cpuset | sudo tee {}`", file.display()));
-    }
     let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<String>>().join(",");
     Ok(Shield { version_2, top, cpus: list(&cpus), others: list(&others) })
 }
@@ -57,6 +52,7 @@ pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, 
             "under cgroup version 2 a program cannot be in a cpuset and in another cgroup; try one after the other";
         return Err(Refusal::Unavailable(why.to_owned()));
     }
+    cgroup::enable(&top, &[CONTROLLER], context.ledger)?;
     let interrupts = move_interrupts(&cpus, &others, context)?;
     let shielded = cpu_list(&cpus);
     let mut make = |name: String, settings: [(&str, String); 2]| -> Result<PathBuf, Refusal> {

@@ -19,9 +19,6 @@ const RATES: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.writ
 /// What version 2 must have on: only with both are the pages that are written back known to be of a group.
 const CONTROLLERS: [&str; 2] = ["io", "memory"];
 
-/// The file where version 2 says which controllers are on below a group.
-const BELOW: &str = "cgroup.subtree_control";
-
 /// A disk that is slow.
 pub(super) struct SlowDisk {
     limits: Vec<PathBuf>,
@@ -56,7 +53,7 @@ pub(super) fn enter(place: &Path, rate: u64, context: &mut Context<'_>) -> Resul
     let device = format!("{}:{}", major(device), minor(device));
     let (v2, top) = top(context.machine).ok_or("there are no control groups of disks")?;
     if v2 {
-        return in_group(&top, &device, rate, context);
+        return in_group(&device, rate, context);
     }
     let limits = RATES.map(|file| top.join(file)).to_vec();
     for path in &limits {
@@ -65,14 +62,11 @@ pub(super) fn enter(place: &Path, rate: u64, context: &mut Context<'_>) -> Resul
     Ok(SlowDisk { limits, line: format!("{device} {rate}") })
 }
 
-fn in_group(top: &Path, device: &str, rate: u64, context: &mut Context<'_>) -> Result<SlowDisk, Refusal> {
-    for controller in CONTROLLERS.iter().filter(|controller| !has_words(&top.join(BELOW), &[controller])) {
-        write(&top.join(BELOW), &format!("+{controller}"), &format!("-{controller}"), context)?;
-    }
+fn in_group(device: &str, rate: u64, context: &mut Context<'_>) -> Result<SlowDisk, Refusal> {
     let line = format!("{device} rbps={rate} wbps={rate}");
     let settings = [("io.max", line.clone()), ("memory.high", "max".to_owned())];
     let (machine, groups) = (context.machine, &mut context.staging.cgroups);
-    let group = cgroup::join(machine, CONTROLLER, &settings, "slow-disk", groups, context.ledger)?;
+    let group = cgroup::join(machine, &CONTROLLERS, &settings, "slow-disk", groups, context.ledger)?;
     Ok(SlowDisk { limits: vec![group.join("io.max")], line })
 }
 

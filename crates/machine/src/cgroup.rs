@@ -34,23 +34,26 @@ pub fn own_path(machine: &Machine) -> Option<String> {
 }
 
 /// Returns the controller of a limit.
-pub fn controller(limit: CgroupLimit) -> &'static str {
+pub fn controller(limit: &CgroupLimit) -> &'static str {
     match limit {
         CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => "cpu",
         CgroupLimit::Memory(_) => "memory",
+        CgroupLimit::Cpus(..) => "cpuset",
     }
 }
 
 /// Returns the files of a limit, and what each holds. Version 1 has shares of 1024 where version 2 has weights of 100.
-pub fn settings(limit: CgroupLimit, v2: bool) -> Vec<(&'static str, String)> {
+pub fn settings(limit: &CgroupLimit, v2: bool) -> Vec<(&'static str, String)> {
     match (limit, v2) {
-        (CgroupLimit::Quota(quota), _) => quota_settings(quota, v2),
+        (CgroupLimit::Quota(quota), _) => quota_settings(*quota, v2),
         (CgroupLimit::Weight(weight), true) => vec![("cpu.weight", weight.to_string())],
         (CgroupLimit::Weight(weight), false) => {
-            vec![("cpu.shares", (u64::from(weight) * 1024 / 100).max(2).to_string())]
+            vec![("cpu.shares", (u64::from(*weight) * 1024 / 100).max(2).to_string())]
         }
         (CgroupLimit::Memory(bytes), true) => vec![("memory.max", bytes.to_string())],
         (CgroupLimit::Memory(bytes), false) => vec![("memory.limit_in_bytes", bytes.to_string())],
+        (CgroupLimit::Cpus(cpus, _), true) => vec![("cpuset.cpus", cpus.clone())],
+        (CgroupLimit::Cpus(cpus, nodes), false) => vec![("cpuset.mems", nodes.clone()), ("cpuset.cpus", cpus.clone())],
     }
 }
 
@@ -182,7 +185,7 @@ mod tests {
     fn limits_as_both_versions_write_them() {
         let of_version = |limit: CgroupLimit| {
             [true, false].map(|v2| {
-                let all = settings(limit, v2).into_iter().map(|(file, value)| format!("{file}={value}"));
+                let all = settings(&limit, v2).into_iter().map(|(file, value)| format!("{file}={value}"));
                 all.collect::<Vec<_>>().join(" ")
             })
         };
@@ -204,5 +207,7 @@ mod tests {
         assert_eq!(of_version(CgroupLimit::Weight(200)), ["cpu.weight=200", "cpu.shares=2048"]);
         assert_eq!(of_version(CgroupLimit::Weight(0))[1], "cpu.shares=2", "the kernel's least");
         assert_eq!(of_version(CgroupLimit::Memory(5)), ["memory.max=5", "memory.limit_in_bytes=5"]);
+        let cpus = CgroupLimit::Cpus("0,1".to_owned(), "0".to_owned());
+        assert_eq!(of_version(cpus), ["cpuset.cpus=0,1", "cpuset.mems=0 cpuset.cpus=0,1"]);
     }
 }
