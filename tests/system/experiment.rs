@@ -204,7 +204,7 @@ fn loads_have_conditions_of_their_own() {
     let Some(bench) = Bench::new() else { return };
     let swaps = || fs::read_to_string("/proc/swaps").unwrap();
     let before = swaps();
-    let loads = ["memload-cgroup", "memload-swap", "memload-zram", "write-slow"];
+    let loads = ["memload-cgroup", "memload-swap", "memload-zram", "write-slow", "write-strict"];
     let scratch = bench.place.scratch().display().to_string();
     let words = format!("latency audio -w {} --quick -t 1 -i 1 --dir {scratch}", loads.join(","));
     let output = bench.command(&words).output().unwrap();
@@ -287,7 +287,7 @@ fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
     let rounds = if testing::all_must_run() { 4 } else { 1 };
     let conditions = [
         "swappiness=10+flag", "cgroup-cpu=50+flag", "quota=50:10ms+flag", "weight=1000+flag", "cpus=1+flag",
-        "shield=1+flag", "ftrace+flag", "fs=ext4+flag", "fs=overlay+flag",
+        "shield=1+flag", "ftrace+flag", "fs=ext4+flag", "fs=overlay+flag", "slow-disk=10:strict+flag",
     ];
     let costs = conditions.map(|condition| format!("cost --quick {condition} -i 9 syscall"));
     let runs = [costs.as_slice(), &["latency video --why -w none -t 60".to_owned()]].concat();

@@ -5,6 +5,7 @@ mod audit;
 mod conditions;
 mod disks;
 mod experiment;
+mod files;
 mod kills;
 mod ledger;
 mod planted;

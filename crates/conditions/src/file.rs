@@ -7,6 +7,14 @@ use super::{Context, Proof, Refusal, Undo};
 use catalogue::{KERNELS, Switch};
 use machine::{Machine, device_folder};
 
+/// Files of one setting each: whoever writes to the first sets the second to 0, which it would not take from anybody.
+const PARTNERS: [[&str; 2]; 4] = [
+    ["dirty_bytes", "dirty_ratio"],
+    ["dirty_ratio", "dirty_bytes"],
+    ["dirty_background_bytes", "dirty_background_ratio"],
+    ["dirty_background_ratio", "dirty_background_bytes"],
+];
+
 /// Writes the level's text to every file of the switch.
 pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let (names, text) = switch.target(level);
@@ -17,8 +25,7 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         if content(&before) == text {
             continue;
         }
-        let back = bracketed_word(&before).unwrap_or(&before).to_owned();
-        context.ledger.record(&Undo::Write { path: file.clone(), text: back })?;
+        context.ledger.record(&undo(file, &before)?)?;
         fs::write(file, &text).map_err(|error| file_error(file, &error))?;
     }
     check(&files, &text)?;
@@ -27,6 +34,31 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         evidence.notes.extend(files.iter().map(|file| format!("{} = {text}", file.display())));
         Ok(())
     }))
+}
+
+/// Returns what sets a file back.
+///
+/// # Errors
+/// It does not take what it contains, so nobody could.
+fn undo(file: &Path, before: &str) -> Result<Undo, Refusal> {
+    let partner = partner(file).filter(|_| before.trim() == "0");
+    let partner = partner.and_then(|partner| Some((fs::read_to_string(&partner).ok()?, partner)));
+    let (before, path) = partner.unwrap_or_else(|| (before.to_owned(), file.to_path_buf()));
+    let text = bracketed_word(&before).unwrap_or(&before).to_owned();
+    match fs::write(&path, &text) {
+        Ok(()) => Ok(Undo::Write { path, text }),
+        Err(error) => Err(Refusal::Unavailable(format!(
+            "{} does not take '{}', which it contains ({error}): nothing could set it back",
+            path.display(),
+            text.trim()
+        ))),
+    }
+}
+
+fn partner(file: &Path) -> Option<PathBuf> {
+    let name = file.file_name()?;
+    let [_, other] = PARTNERS.iter().find(|[one, _]| *one == name)?;
+    Some(file.with_file_name(other))
 }
 
 /// Checks that every file is there and accepts what is to be written.

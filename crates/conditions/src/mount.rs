@@ -7,7 +7,8 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
-use super::{Context, Proof, Refusal, Undo, slow};
+use super::slow::{self, Rate};
+use super::{Context, Proof, Refusal, Undo};
 use catalogue::Switch;
 use machine::Machine;
 
@@ -25,17 +26,14 @@ const LARGE: [&str; 2] = ["1048576", "64g"];
 pub(super) struct FileSystem {
     name: &'static str,
     magic: u32,
-    /// The bytes per second of its disk, where that is slowed down.
-    rate: Option<u64>,
+    /// How its disk is slowed down.
+    rate: Option<Rate>,
 }
 
-/// Returns what a level means: the name of a file system, or the rate of a slow disk in MB/s.
+/// Returns what a level means: the name of a file system, or the rate of a slow disk.
 fn file_system(switch: &Switch, level: &str) -> Result<FileSystem, String> {
     let (name, rate) = match &*switch.id {
-        "slow-disk" => match level.parse::<u64>() {
-            Ok(megabytes @ 1..=10_000) => ("ext4", Some(megabytes * 1_000_000)),
-            _ => return Err(format!("'{level}' is not a rate in MB/s, from 1 to 10000; try slow-disk=10")),
-        },
+        "slow-disk" => ("ext4", Some(Rate::parse(level)?)),
         _ => (level, None),
     };
     let kind = KINDS.iter().find(|(known, _)| *known == name);

@@ -19,6 +19,30 @@ const RATES: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.writ
 /// What version 2 must have on: only with both are the pages that are written back known to be of a group.
 const CONTROLLERS: [&str; 2] = ["io", "memory"];
 
+/// Files of a device's page cache, what strict limits put there, and what else is there: it may hold one per cent of what waits
+/// for all disks, and must keep to that even where others have room.
+const STRICT: [(&str, [&str; 2]); 2] = [("max_ratio", ["1", "100"]), ("strict_limit", ["1", "0"])];
+
+/// How slow a disk is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rate {
+    bytes: u64,
+    is_strict: bool,
+}
+
+impl Rate {
+    /// Returns what `10` or `10:strict` means, in MB per second.
+    pub(super) fn parse(level: &str) -> Result<Rate, String> {
+        let (rate, is_strict) = level.strip_suffix(":strict").map_or((level, false), |rate| (rate, true));
+        match rate.parse::<u64>() {
+            Ok(megabytes @ 1..=10_000) => Ok(Rate { bytes: megabytes * 1_000_000, is_strict }),
+            _ => Err(format!(
+                "'{level}' is not a rate in MB/s, from 1 to 10000; try slow-disk=10 or slow-disk=10:strict"
+            )),
+        }
+    }
+}
+
 /// A disk that is slow.
 pub(super) struct SlowDisk {
     limits: Vec<PathBuf>,
@@ -47,10 +71,14 @@ fn has_words(file: &Path, words: &[&str]) -> bool {
     words.iter().all(|word| text.split_whitespace().any(|found| found == *word))
 }
 
-/// Limits the device of a file system to a rate in bytes per second.
-pub(super) fn enter(place: &Path, rate: u64, context: &mut Context<'_>) -> Result<SlowDisk, Refusal> {
+/// Limits the device of a file system to a rate.
+pub(super) fn enter(place: &Path, rate: Rate, context: &mut Context<'_>) -> Result<SlowDisk, Refusal> {
     let device = stat(place).map_err(|why| format!("{} ({why})", place.display()))?.st_dev;
     let device = format!("{}:{}", major(device), minor(device));
+    let Rate { bytes: rate, is_strict } = rate;
+    for (file, [value, back]) in STRICT.iter().filter(|_| is_strict) {
+        write(&context.machine.path(format!("/sys/class/bdi/{device}/{file}")), value, back, context)?;
+    }
     let (v2, top) = top(context.machine).ok_or("there are no control groups of disks")?;
     if v2 {
         return in_group(&device, rate, context);
