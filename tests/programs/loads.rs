@@ -19,6 +19,9 @@ use crate::rates::each;
 const SMALL: &[(&str, &[&str])] = &[
     ("burn", &["count=2"]),
     ("write", &["size=32"]),
+    // Without the slow disk of their conditions nobody has to wait.
+    ("write-slow", &["size=32", "slow=0"]),
+    ("write-strict", &["size=32", "slow=0"]),
     ("read", &["size=32"]),
     ("ring", &["count=3"]),
     ("compile", &["jobs=2"]),
