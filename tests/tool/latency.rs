@@ -52,6 +52,7 @@ fn kill(pid: i32) {
 
 #[test]
 fn each_state_of_the_machine_has_its_curve() {
+    let _host = testing::host();
     let place = Place::new();
     let output =
         latency(&place, "requests-open --at 20%,40% -w none --condition none,nice=5,arg:slack=1000 --format json");
