@@ -161,10 +161,7 @@ fn cooling(arguments: &Cooling, machine: &Machine) -> BurnIn {
     let threads = threads(&arguments.common, machine);
     let mut args = vec![format!("kind={}", name(arguments.kind)), format!("threads={threads}")];
     // A pinned thread measures the clock of its processor.
-    let own: Vec<String> = cpus.iter().take(threads as usize).map(usize::to_string).collect();
-    if own.len() == threads as usize {
-        args.push(format!("cpu={}", own.join(",")));
-    }
+    args.extend(cpus.get(..threads as usize).map(|own| format!("cpu={}", machine::cpu_words(own))));
     BurnIn {
         kind: Burned::Cooling,
         threads,

@@ -319,8 +319,9 @@ pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
     if test.id.starts_with("disk-") {
         args.push("size=16m".to_owned());
     }
-    // Three arrays of four times a large last-level cache are more memory than it takes of a small machine.
-    if test.id == "triad-ram" {
+    // Several arrays of four times a large last-level cache are more memory than it takes of a small machine, or of one in which
+    // eight tests run at once.
+    if ["copy-ram", "triad-ram"].contains(&test.id.as_str()) {
         args.push("size=64m".to_owned());
     }
     args.extend(more.iter().map(|word| (*word).to_owned()));

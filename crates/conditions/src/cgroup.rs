@@ -13,7 +13,7 @@ use journal::Evidence;
 use machine::{
     Machine,
     cgroup::{controller, levels, settings},
-    cpu_list,
+    cpu_list, cpu_words,
 };
 
 /// Puts settings of controllers in force for the programs that join `groups`, and returns the group that has them: one that is
@@ -102,16 +102,18 @@ fn level_limit(switch: &Switch, level: &str, machine: &Machine) -> Result<Cgroup
             weight @ 1..=10_000 => Ok(CgroupLimit::Weight(weight)),
             _ => Err(format!("'{level}' is not a weight; try 1 to 10000 (the default is 100)")),
         },
-        "cpus" => {
-            let usable = machine::cpus_allowed(machine);
-            let cpus = usable.get(..number()? as usize).filter(|cpus| !cpus.is_empty());
-            let cpus = cpus.ok_or_else(|| format!("{} processors can be used here; try cpus=1", usable.len()))?;
-            let cpus = cpus.iter().map(usize::to_string).collect::<Vec<String>>().join(",");
-            let nodes = machine.read("/sys/devices/system/node/online").unwrap_or_else(|| "0".to_owned());
-            Ok(CgroupLimit::Cpus(cpus, nodes.trim().to_owned()))
-        }
+        "cpus" => first_cpus(number()? as usize, machine),
         _ => Quota::parse(level).map(CgroupLimit::Quota),
     }
+}
+
+/// Returns a limit to so many of the processors that can be used.
+fn first_cpus(number: usize, machine: &Machine) -> Result<CgroupLimit, String> {
+    let usable = machine::cpus_allowed(machine);
+    let cpus = usable.get(..number).filter(|cpus| !cpus.is_empty());
+    let cpus = cpus.ok_or_else(|| format!("{} processors can be used here; try cpus=1", usable.len()))?;
+    let nodes = machine.read("/sys/devices/system/node/online").unwrap_or_else(|| "0".to_owned());
+    Ok(CgroupLimit::Cpus(cpu_words(cpus), nodes.trim().to_owned()))
 }
 
 /// Returns what a level limits, if there is a group in which one could be made; or a sentence saying why not.

@@ -3,37 +3,34 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Context, Proof, Refusal, Undo};
+use super::{Context, Ledger, Proof, Refusal, Undo};
 use catalogue::{KERNELS, Switch};
 use machine::{Machine, device_folder};
-
-/// Files of one setting each: whoever writes to the first sets the second to 0, which it would not take from anybody.
-const PARTNERS: [[&str; 2]; 4] = [
-    ["dirty_bytes", "dirty_ratio"],
-    ["dirty_ratio", "dirty_bytes"],
-    ["dirty_background_bytes", "dirty_background_ratio"],
-    ["dirty_background_ratio", "dirty_background_bytes"],
-];
 
 /// Writes the level's text to every file of the switch.
 pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let (names, text) = switch.target(level);
     let names = on_device(names, context).map_err(Refusal::Unavailable)?;
     let files = matching_files(&names, context.machine).map_err(Refusal::Unavailable)?;
-    for file in &files {
-        let before = fs::read_to_string(file).map_err(|error| Refusal::Unavailable(file_error(file, &error)))?;
-        if content(&before) == text {
-            continue;
-        }
-        context.ledger.record(&undo(file, &before)?)?;
-        fs::write(file, &text).map_err(|error| file_error(file, &error))?;
-    }
-    check(&files, &text)?;
+    set(&files, &text, context.ledger)?;
     Ok(Box::new(move |_, evidence| {
         check(&files, &text)?;
         evidence.notes.extend(files.iter().map(|file| format!("{} = {text}", file.display())));
         Ok(())
     }))
+}
+
+/// Writes a text to files that do not contain it, and proves that they do then.
+pub(super) fn set(files: &[PathBuf], text: &str, ledger: &mut Ledger) -> Result<(), Refusal> {
+    for file in files {
+        let before = fs::read_to_string(file).map_err(|error| Refusal::Unavailable(file_error(file, &error)))?;
+        if content(&before) == text {
+            continue;
+        }
+        ledger.record(&undo(file, &before)?)?;
+        fs::write(file, text).map_err(|error| file_error(file, &error))?;
+    }
+    Ok(check(files, text)?)
 }
 
 /// Returns what sets a file back.
@@ -55,9 +52,14 @@ fn undo(file: &Path, before: &str) -> Result<Undo, Refusal> {
     }
 }
 
+/// Returns the other file of a setting that has two, in bytes and as a share: who writes to one sets the other to 0, and none
+/// takes a 0.
 fn partner(file: &Path) -> Option<PathBuf> {
-    let name = file.file_name()?;
-    let [_, other] = PARTNERS.iter().find(|[one, _]| *one == name)?;
+    let name = file.file_name()?.to_str()?.strip_prefix("dirty_")?;
+    let other = match name.strip_suffix("bytes") {
+        Some(stem) => format!("dirty_{stem}ratio"),
+        None => format!("dirty_{}bytes", name.strip_suffix("ratio")?),
+    };
     Some(file.with_file_name(other))
 }
 
@@ -109,7 +111,7 @@ fn check_accepts(file: &Path, text: &str) -> Result<(), String> {
 }
 
 /// Checks that every file contains a text.
-fn check(files: &[PathBuf], text: &str) -> Result<(), String> {
+pub(super) fn check(files: &[PathBuf], text: &str) -> Result<(), String> {
     for file in files {
         let now = fs::read_to_string(file).map_err(|error| file_error(file, &error))?;
         if !content(&now).split_whitespace().eq(text.split_whitespace()) {

@@ -26,7 +26,7 @@ const LARGE: [&str; 2] = ["1048576", "64g"];
 pub(super) struct FileSystem {
     name: &'static str,
     magic: u32,
-    /// How its disk is slowed down.
+    /// The rate of its disk, where that is slowed down.
     rate: Option<Rate>,
 }
 

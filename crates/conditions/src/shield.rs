@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Context, Proof, Refusal, Undo, cgroup};
 use journal::Evidence;
-use machine::{Machine, cgroup::levels, cpu_list};
+use machine::{Machine, cgroup::levels, cpu_list, cpu_words};
 
 const CONTROLLER: &str = "cpuset";
 
@@ -39,8 +39,7 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String
     if rustix::fs::access(&top, rustix::fs::Access::WRITE_OK).is_err() {
         return Err("no cpuset can be made here; it needs root".to_owned());
     }
-    let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<String>>().join(",");
-    Ok(Shield { version_2, top, cpus: list(&cpus), others: list(&others) })
+    Ok(Shield { version_2, top, cpus: cpu_words(&cpus), others: cpu_words(&others) })
 }
 
 /// Makes the cpuset for the programs to join, and has everything else leave its processors.

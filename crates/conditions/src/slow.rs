@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{major, minor, stat};
 
-use super::{Context, Refusal, Undo, cgroup};
+use super::{Context, Refusal, Undo, cgroup, file};
 use journal::Evidence;
 use machine::{Machine, cgroup::levels};
 
@@ -19,11 +19,11 @@ const RATES: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.writ
 /// What version 2 must have on: only with both are the pages that are written back known to be of a group.
 const CONTROLLERS: [&str; 2] = ["io", "memory"];
 
-/// Files of a device's page cache, what strict limits put there, and what else is there: it may hold one per cent of what waits
-/// for all disks, and must keep to that even where others have room.
-const STRICT: [(&str, [&str; 2]); 2] = [("max_ratio", ["1", "100"]), ("strict_limit", ["1", "0"])];
+/// Files that hold 1 for a device with a strict limit: one per cent of what may wait for all disks may wait for it, even where
+/// others have room.
+const STRICT: [&str; 2] = ["max_ratio", "strict_limit"];
 
-/// How slow a disk is.
+/// The rate of a slow disk, and whether it has a strict limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rate {
     bytes: u64,
@@ -47,6 +47,7 @@ impl Rate {
 pub(super) struct SlowDisk {
     limits: Vec<PathBuf>,
     line: String,
+    strict: Vec<PathBuf>,
 }
 
 /// Returns a sentence saying why no disk can be made slow here.
@@ -76,26 +77,29 @@ pub(super) fn enter(place: &Path, rate: Rate, context: &mut Context<'_>) -> Resu
     let device = stat(place).map_err(|why| format!("{} ({why})", place.display()))?.st_dev;
     let device = format!("{}:{}", major(device), minor(device));
     let Rate { bytes: rate, is_strict } = rate;
-    for (file, [value, back]) in STRICT.iter().filter(|_| is_strict) {
-        write(&context.machine.path(format!("/sys/class/bdi/{device}/{file}")), value, back, context)?;
-    }
+    let strict = STRICT.iter().filter(|_| is_strict);
+    let strict =
+        strict.map(|file| context.machine.path(format!("/sys/class/bdi/{device}/{file}"))).collect::<Vec<PathBuf>>();
+    file::set(&strict, "1", context.ledger)?;
     let (v2, top) = top(context.machine).ok_or("there are no control groups of disks")?;
     if v2 {
-        return in_group(&device, rate, context);
+        let (limit, line) = in_group(&device, rate, context)?;
+        return Ok(SlowDisk { limits: vec![limit], line, strict });
     }
     let limits = RATES.map(|file| top.join(file)).to_vec();
     for path in &limits {
         write(path, &format!("{device} {rate}"), &format!("{device} 0"), context)?;
     }
-    Ok(SlowDisk { limits, line: format!("{device} {rate}") })
+    Ok(SlowDisk { limits, line: format!("{device} {rate}"), strict })
 }
 
-fn in_group(device: &str, rate: u64, context: &mut Context<'_>) -> Result<SlowDisk, Refusal> {
+/// Limits the rate of a group, and returns the file of the limit and its line.
+fn in_group(device: &str, rate: u64, context: &mut Context<'_>) -> Result<(PathBuf, String), Refusal> {
     let line = format!("{device} rbps={rate} wbps={rate}");
     let settings = [("io.max", line.clone()), ("memory.high", "max".to_owned())];
     let (machine, groups) = (context.machine, &mut context.staging.cgroups);
     let group = cgroup::join(machine, &CONTROLLERS, &settings, "slow-disk", groups, context.ledger)?;
-    Ok(SlowDisk { limits: vec![group.join("io.max")], line })
+    Ok((group.join("io.max"), line))
 }
 
 /// Writes to a file what `undo` takes back.
@@ -108,8 +112,9 @@ fn write(path: &Path, text: &str, undo: &str, context: &mut Context<'_>) -> Resu
 }
 
 impl SlowDisk {
-    /// Proves that the device is still limited.
+    /// Proves that the device is still limited, and strictly if it was.
     pub(super) fn prove(&self, evidence: &mut Evidence) -> Result<(), String> {
+        file::check(&self.strict, "1")?;
         for path in &self.limits {
             let text = fs::read_to_string(path).unwrap_or_default();
             if !text.lines().any(|line| line.starts_with(&self.line)) {

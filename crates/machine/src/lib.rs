@@ -47,7 +47,7 @@ pub use kernel::{command_line, release};
 pub use mounts::{device_folder, mounted_below};
 pub use needs::{TRACING, unmet};
 pub use noise::{Sample, noise, sample, stalled_seconds};
-pub use parse::cpu_list;
+pub use parse::{cpu_list, cpu_words};
 pub use process::find_command;
 pub use sensors::Sensors;
 pub use topology::topology;

@@ -20,6 +20,11 @@ pub fn cpu_list(text: &str) -> Vec<usize> {
     cpus
 }
 
+/// Returns such a list of numbers: `0,1,8`.
+pub fn cpu_words(cpus: &[usize]) -> String {
+    cpus.iter().map(usize::to_string).collect::<Vec<String>>().join(",")
+}
+
 fn range(part: &str) -> Option<std::ops::RangeInclusive<usize>> {
     let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
     let (first, last) = (first.parse().ok()?, last.parse().ok()?);
