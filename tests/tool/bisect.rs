@@ -166,7 +166,8 @@ fn git_is_answered_in_its_own_codes() {
     }
 }
 
-/// 64 commits, one of which makes a processor-bound command 5 % slower, three times: one search in a hundred may err.
+/// 64 commits, one of which makes a processor-bound command 5 % slower, three times: no other is called the one, for one search
+/// in a hundred may err. On a machine that much else disturbs a search may end without any.
 #[test]
 #[ignore = "needs minutes"]
 fn one_of_64_commits_that_costs_5_percent_is_found() {
@@ -175,7 +176,7 @@ fn one_of_64_commits_that_costs_5_percent_is_found() {
     let work = folder.path().join("work");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/ab.c");
     assert!(Command::new("cc").args(["-O2", source, "-o"]).arg(&work).status().unwrap().success());
-    let mut right = 0;
+    let mut found = 0;
     for run in 1..=3 {
         let (culprit, repository) = (run * 20, Repository { folder: tempfile::tempdir().unwrap() });
         repository.git("init --quiet --initial-branch main");
@@ -185,8 +186,10 @@ fn one_of_64_commits_that_costs_5_percent_is_found() {
         }
         let output = repository.bisect(&place, &[]);
         let said = stdout(&output);
-        println!("{culprit}: {said}");
-        right += u32::from(said.contains(&format!("(commit-{culprit}) made it slower")) && said.contains(" % certain"));
+        println!("{culprit}: {said}{}", stderr(&output));
+        let is_right = |words: &str| said.contains(&format!("(commit-{culprit}) {words}"));
+        assert!(!said.contains(") made it slower") || is_right("made it slower"), "{culprit}: {said}");
+        found += u32::from(is_right("made it slower") || is_right("most likely made it slower"));
     }
-    assert!(right >= 2, "{right} of 3");
+    assert!(found >= 1, "none of 3 was found");
 }
