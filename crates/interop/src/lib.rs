@@ -29,7 +29,7 @@ use catalogue::Catalogue;
 use draft::Draft;
 use journal::Journal;
 use suites::{
-    cyclictest, fio, frames, geekbench, hackbench, hyperfine, lmbench, phoronix, rt_app, schbench, sysbench, yabs,
+    cyclictest, fio, frames, geekbench, hackbench, hyperfine, lmbench, phoronix, rt_app, rtla, schbench, sysbench, yabs,
 };
 use text::Text;
 
@@ -37,7 +37,7 @@ use text::Text;
 type Reader = (&'static str, fn(&Text<'_>) -> bool, fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>);
 
 /// Everything that can be imported. Of several that know a text the first reads it.
-const READERS: [Reader; 18] = [
+const READERS: [Reader; 19] = [
     ("Lbench's tables (JSON)", lbench::is_it, lbench::read),
     ("fio's JSON", fio::is_it, fio::read),
     ("hyperfine's JSON", hyperfine::is_it, hyperfine::read),
@@ -57,6 +57,7 @@ const READERS: [Reader; 18] = [
     ("sysbench's text", sysbench::is_it, sysbench::read),
     ("hackbench's text", hackbench::is_it, hackbench::read),
     ("schbench's text", schbench::is_it, schbench::read),
+    ("rtla's text", rtla::is_it, rtla::read),
     ("rt-app's logs", rt_app::is_it, rt_app::read),
     ("MangoHud's and PresentMon's CSV", frames::is_it, frames::read),
     ("UnixBench's .log", log::is_it, log::read_text),

@@ -1,15 +1,12 @@
 //! cyclictest's summary (`-q`), histogram (`-h`) and JSON (`--json`): wake-up latencies of its threads.
 
-use super::{Draft, Heading, Journal, Result, Text, Value, after, date, ensure, lines, number, text};
+use super::{Draft, Journal, Latencies, Result, Text, Value, after, date, latencies, lines, number, text};
 
 /// The only version of its JSON.
 const FILE_VERSION: f64 = 1.0;
 
 /// Heads of a histogram's lines with a figure per thread.
 const HISTOGRAM: [&str; 4] = ["# Total:", "# Min Latencies:", "# Avg Latencies:", "# Max Latencies:"];
-
-/// The figures of one thread: its cycles, and its least, mean and largest latency in us.
-type Thread = [f64; 4];
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
     match &text.json {
@@ -29,18 +26,11 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         None if source.raw.contains(HISTOGRAM[1]) => of_histogram(source)?,
         None => of_summary(source)?,
     };
-    let cycles: f64 = threads.iter().map(|[cycles, ..]| cycles).sum();
-    ensure!(cycles > 0.0, source.cut("any cycle"));
-    let mean = threads.iter().map(|[cycles, _, mean, _]| cycles * mean).sum::<f64>() / cycles;
-    let least = threads.iter().map(|thread| thread[1]).fold(f64::INFINITY, f64::min);
-    let largest = threads.iter().map(|thread| thread[3]).fold(0.0, f64::max);
-    for (name, value) in [("Min", least), ("Avg", mean), ("Max", largest)] {
-        draft.figure(&Heading::time(format!("cyclictest {name}"), "us").at(threads.len() as u32), [value]);
-    }
+    latencies("cyclictest", "us", &threads, source, &mut draft)?;
     Ok(vec![draft.finish()])
 }
 
-fn of_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<Vec<Thread>> {
+fn of_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<Vec<Latencies>> {
     if number(json, &["file_version"]) != Some(FILE_VERSION) {
         let version = text(json, &["file_version"]);
         return Err(source.unknown(source.line_of("\"file_version\""), "cyclictest's JSON", &version, "version 1"));
@@ -68,8 +58,8 @@ fn is_thread(line: &str) -> bool {
 }
 
 /// The last line of each thread: without `-q` there are many.
-fn of_summary(source: &Text<'_>) -> Result<Vec<Thread>> {
-    let mut threads: Vec<(&str, Thread)> = Vec::new();
+fn of_summary(source: &Text<'_>) -> Result<Vec<Latencies>> {
+    let mut threads: Vec<(&str, Latencies)> = Vec::new();
     for (number, line) in source.lines().filter(|(_, line)| line.starts_with("T:")) {
         let figure = |word: &str| after(line, word).and_then(lines::number);
         let id = after(line, "T:").unwrap_or_default();
@@ -83,7 +73,7 @@ fn of_summary(source: &Text<'_>) -> Result<Vec<Thread>> {
     Ok(threads.into_iter().map(|(_, thread)| thread).collect())
 }
 
-fn of_histogram(source: &Text<'_>) -> Result<Vec<Thread>> {
+fn of_histogram(source: &Text<'_>) -> Result<Vec<Latencies>> {
     let figures = |head: &str| {
         let found = source.lines().find_map(|(number, line)| Some((number, line, line.strip_prefix(head)?)));
         let (number, line, rest) = found.ok_or_else(|| source.cut(head))?;

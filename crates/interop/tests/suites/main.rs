@@ -17,9 +17,11 @@ use proptest::sample::Index as Place;
 
 macro_rules! recorded {
     ($name:literal) => {
-        include_str!(concat!("../../../tests/vectors/imports/", $name))
+        include_str!(concat!("../../../../tests/vectors/imports/", $name))
     };
 }
+
+mod latencies;
 
 const SIX: &str = recorded!("unixbench-6.0.0.txt");
 const SIX_PAGE: &str = recorded!("unixbench-6.0.0.html");
@@ -31,6 +33,9 @@ const HYPERFINE: &str = recorded!("hyperfine.json");
 const CYCLIC: &str = recorded!("cyclictest.txt");
 const CYCLIC_JSON: &str = recorded!("cyclictest.json");
 const CYCLIC_HISTOGRAM: &str = recorded!("cyclictest-histogram.txt");
+const TIMERLAT_HISTOGRAM: &str = recorded!("rtla-timerlat-hist.txt");
+const TIMERLAT_TOP: &str = recorded!("rtla-timerlat-top.txt");
+const OSNOISE_TOP: &str = recorded!("rtla-osnoise-top.txt");
 const HACKBENCH: &str = recorded!("hackbench.txt");
 const SCHBENCH: &str = recorded!("schbench.txt");
 const CPU: &str = recorded!("sysbench-cpu.txt");
@@ -200,25 +205,6 @@ fn hyperfines_times_are_trials() {
     assert!(slept.score.bounded() && slept.score.low > 0.01);
     let longer = row(&results, "sleep 0.02");
     assert!(longer.score.low > slept.score.high);
-}
-
-#[test]
-fn cyclictest() {
-    for (text, threads) in [(CYCLIC, 2), (CYCLIC_JSON, 2), (CYCLIC_HISTOGRAM, 2)] {
-        let (_, results) = one(text);
-        let [least, mean, most] =
-            ["Min", "Avg", "Max"].map(|name| row(&results, &format!("cyclictest {name}")).score.value);
-        assert!(least < mean && mean < most, "{least} {mean} {most}");
-        assert_eq!(results.figures[0].cell.key.copies, threads);
-    }
-    let summary = "T: 0 ( 1) P: 0 I:1000 C:   3000 Min:      2 Act:    6 Avg:    5 Max:      30\n\
-                   T: 1 ( 2) P: 0 I:1500 C:   1000 Min:      1 Act:    7 Avg:    9 Max:      20\n";
-    let (_, results) = one(summary);
-    let values = ["Min", "Avg", "Max"].map(|name| row(&results, &format!("cyclictest {name}")).score.value);
-    assert_eq!(values, [1.0, 6.0, 30.0], "the mean of all cycles");
-    assert_eq!(one(CYCLIC_JSON).0.run.started, "2026-11-22T19:20:42Z");
-    assert!(refused(&summary[..100]).contains("in line 2"));
-    assert!(refused(&CYCLIC_JSON.replacen("\"file_version\": 1", "\"file_version\": 7", 1)).contains("'7' (line 2)"));
 }
 
 #[test]
@@ -417,7 +403,7 @@ fn half_files_and_unknown_versions_of_unixbench_are_refused_by_line() {
 
 const FRAMES: &str = "Application,FrameTime\na,16.7\nb,16.6\na,NA\na,33.4\n";
 
-const FILES_READ: [&str; 29] = [
+const FILES_READ: [&str; 32] = [
     FRAMES,
     SIX,
     SIX_PAGE,
@@ -429,6 +415,9 @@ const FILES_READ: [&str; 29] = [
     CYCLIC,
     CYCLIC_JSON,
     CYCLIC_HISTOGRAM,
+    TIMERLAT_HISTOGRAM,
+    TIMERLAT_TOP,
+    OSNOISE_TOP,
     HACKBENCH,
     CPU,
     MEMORY,
