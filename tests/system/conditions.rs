@@ -335,8 +335,8 @@ fn programs_prove_what_they_do_to_themselves() {
     let folder = alone.folder.path().to_path_buf();
     for name in [
         "seccomp=allow", "seccomp=argument", "landlock=1", "landlock=16", "landlock-rules=256", "namespaces",
-        "nice=19", "arg:slowed=20", "strace", "strace-exec", "bubblewrap", "podman=whole", "podman=root",
-        "podman=namespaces", "podman=seccomp",
+        "nice=19", "arg:slowed=20", "strace", "strace-exec", "bubblewrap", "nspawn", "podman=whole", "podman=root",
+        "podman=namespaces", "podman=seccomp", "podman=runc",
     ] {
         for id in ["syscall", "execl"] {
             let Some(mut entered) = alone.enter(name) else { continue };
