@@ -397,8 +397,10 @@ fn the_portable_build_has_every_program() {
     each(&parts, |part| slow.lock().unwrap().extend(portable(part)));
     let slow = slow.into_inner().unwrap();
     assert!(slow.len() < 10, "{slow:?}");
-    let _alone = Machine::alone();
-    assert!(slow.is_empty() || portable(&slow).is_empty(), "{slow:?}");
+    if !slow.is_empty() {
+        let _alone = Machine::alone();
+        assert!(portable(&slow).is_empty(), "{slow:?}");
+    }
 }
 
 /// Runs tests with the portable build; returns those that completed nothing within their window.

@@ -1,7 +1,7 @@
 //! `deploy/ci`: the shell steps of the GitHub actions, of the GitLab template and of the site's workflow, as they stand, with `gh`
 //! and `curl` replaced.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -26,12 +26,14 @@ fn steps(file: &str, begin: &str) -> Vec<String> {
 struct Job {
     place: Place,
     folder: PathBuf,
+    _host: File,
 }
 
 impl Job {
     fn new() -> Job {
         // One run at a time switches conditions.
-        let place = Place::alone();
+        let host = testing::host();
+        let place = Place::new();
         let folder = place.root.path().join("a job");
         for (name, text) in [("base", "exit 0"), ("head", "exec sleep 0.02")] {
             fs::create_dir_all(folder.join(name)).unwrap();
@@ -39,7 +41,7 @@ impl Job {
         }
         fs::create_dir(folder.join("bin")).unwrap();
         symlink(assert_cmd::cargo::cargo_bin("unixmark"), folder.join("bin/unixmark")).unwrap();
-        Job { place, folder }
+        Job { place, folder, _host: host }
     }
 
     /// Has a program of that name write its arguments to a file, and end with `status`.
