@@ -29,18 +29,32 @@ static int wants_huge(void)
 }
 
 /* Copies beside this one take as much: an eighth, or of many half as much as there is for each, leaves room for everyone. */
+static long share(void)
+{
+    const long copies = kit_arg_number("copies", 1, 1, 1000000);
+
+    return 2 * copies > SHARE ? 2 * copies : SHARE;
+}
+
+size_t pages_most(void)
+{
+    struct room room;
+
+    room_look(&room);
+    return room.available > 0 ? (size_t)(room.available / MIB / share() * MIB) : SIZE_MAX;
+}
+
 void *pages_map(size_t size)
 {
-    const long copies = kit_arg_number("copies", 1, 1, 1000000), share = 2 * copies > SHARE ? 2 * copies : SHARE;
     const long mib = (long)((size + MIB - 1) / MIB);
     const int huge = wants_huge();
     struct room room;
     char *memory, *start;
 
     room_look(&room);
-    if (room.available > 0 && mib > room.available / MIB / share)
+    if (room.available > 0 && mib > room.available / MIB / share())
         kit_skip("%ld MiB are more than 1/%ld of the %ld MiB of memory available in %s: try a smaller size=, or fewer copies",
-                 mib, share, (long)(room.available / MIB), room.place);
+                 mib, share(), (long)(room.available / MIB), room.place);
     memory = mmap(NULL, whole(size) + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         kit_skip("%ld MiB of memory were refused (%s): try a smaller size=", mib, strerror(errno));

@@ -10,6 +10,9 @@
  */
 void *pages_map(size_t size);
 
+/* The most bytes that pages_map maps, or SIZE_MAX where the kernel does not tell. */
+size_t pages_most(void);
+
 /* The share of it, once touched, that is in huge pages, from 0 to 1. */
 double pages_huge(const void *memory, size_t size);
 

@@ -209,6 +209,22 @@ fn a_planted_error_is_found() {
     }
 }
 
+/// Arrays for memory are smaller where it has no room for four times the largest cache, before they are refused.
+#[test]
+fn arrays_shrink_before_they_are_refused() {
+    let binary = measured(Catalogue::load().unwrap().test("triad-ram").unwrap());
+    let said = |copies: u64| Hand::with(&binary, ["op=triad", "size=ram", &format!("copies={copies}")]);
+    let refused = said(1_000_000).line();
+    let numbers: Vec<u64> = refused.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [mib, available] = numbers[..] else { panic!("{refused}") };
+    // A fifth of what is wanted is hardly more than the cache.
+    let said = said(5 * available / (2 * mib)).go(50, 1);
+    assert!(said.contains("note each array has "), "{said}");
+    let size: u64 =
+        said.lines().find_map(|line| line.strip_prefix("value size ")?.split(' ').next()?.parse().ok()).unwrap();
+    assert!((mib << 20) / 6 < 3 * size && 3 * size < (mib << 20) / 5, "{said}");
+}
+
 /// Threads are copies: each is told, and what they count together is what one program does.
 #[test]
 fn threads_are_told_one_by_one() {
