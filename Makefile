@@ -21,7 +21,7 @@ DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux
 CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
               $(foreach pair,aarch64-linux-gnu:arm64 riscv64-linux-gnu:riscv64 powerpc64le-linux-gnu:ppc64el s390x-linux-gnu:s390x arm-linux-gnueabihf:armhf,$(call cross,$(subst :, ,$(pair))))
 # What rows of the catalogue need: they run, or say why not.
-ROW_TOOLS   = bpftrace:bpftrace perf:linux-perf bwrap:bubblewrap podman:podman runc:runc systemd-nspawn:systemd-container \
+ROW_TOOLS   = bpftrace:bpftrace perf:linux-perf bwrap:bubblewrap podman:podman runc:runc systemd-nspawn:systemd-container laurel:laurel \
               /usr/share/containers/seccomp.json:golang-github-containers-common
 # What starts another architecture's kernel, and boots this one's again and again.
 KERNEL_TOOLS = qemu-system-aarch64:qemu-system-arm fdtput:device-tree-compiler cpio:cpio dpkg-deb:dpkg \

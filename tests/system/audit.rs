@@ -411,6 +411,36 @@ fn auditd_itself_keeps_the_trail() {
     assert_eq!(setting("pid"), "0");
 }
 
+/// Returns how many events with the key `mine` laurel has written.
+fn events_of_laurel() -> usize {
+    let logs = fs::read_dir("/var/log/laurel").into_iter().flatten().flatten();
+    logs.map(|log| fs::read_to_string(log.path()).unwrap_or_default().matches("\"mine\"").count()).sum()
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn plugins_of_auditd_have_the_records_too() {
+    let Some(mut stage) = Stage::switched() else { return };
+    if !testing::has("auditd") || !testing::has("laurel") {
+        return;
+    }
+    let program = Caller::build(&stage);
+    fs::set_permissions(stage.scratch.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    stage.settings.trail.sink = Sink::AuditdPlugins;
+    let level = stage.rules("-a always,exit -F arch=b64 -S getppid -k mine\n");
+    let before = events_of_laurel();
+    let trail = stage.measure(&level, |_| calls(&program, 1, 1000)).unwrap().trail.unwrap();
+    assert_eq!((trail.events, trail.lost), (1000, 0), "{trail:?}");
+    // It writes what is left of them once auditd has ended.
+    for _ in 0..200 {
+        if events_of_laurel() == before + 1000 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(events_of_laurel(), before + 1000);
+}
+
 #[test]
 #[ignore = "changes the system"]
 fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {

@@ -14,7 +14,7 @@ use crate::audit::record;
 use crate::audit::recorder::is_end;
 use crate::audit::scope::SENTINEL;
 use crate::audit::tally::Tally;
-use crate::audit::{Flush, Surroundings, TrailSettings};
+use crate::audit::{Flush, Sink, Surroundings, TrailSettings};
 use crate::ledger::Undo;
 use machine::find_command;
 use processes::end_child;
@@ -27,6 +27,9 @@ const DRAIN: Duration = Duration::from_secs(10);
 
 /// The configuration that is installed.
 const INSTALLED: &str = "/etc/audit/auditd.conf";
+
+/// Where plugins are configured, unless it says otherwise.
+const PLUGINS: &str = "/etc/audit/plugins.d";
 
 /// The settings that are taken from it.
 const TAKEN: [&str; 8] = [
@@ -159,7 +162,7 @@ fn configure(folder: &Path, context: &mut Surroundings<'_>) -> Result<(), String
     file.write_all(configuration(&installed, folder, context.settings).as_bytes()).map_err(failed)
 }
 
-/// Returns its configuration: a log of its own, and how records are formatted and handed on from the installed one.
+/// Returns its configuration: a log of its own; how records are formatted, and plugins that are wanted, from the installed one.
 fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> String {
     let taken =
         installed.lines().filter(|line| line.split_once('=').is_some_and(|(name, _)| TAKEN.contains(&name.trim())));
@@ -171,9 +174,19 @@ fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> St
         Flush::Sync => "SYNC",
     };
     let half_in_mib = (settings.limit >> 21).max(1);
+    let plugins = match settings.sink {
+        Sink::AuditdPlugins => {
+            let mut settings = installed.lines().filter_map(|line| line.split_once('='));
+            settings
+                .find(|(name, _)| name.trim() == "plugin_dir")
+                .map_or(PLUGINS, |(_, folder)| folder.trim())
+                .to_owned()
+        }
+        _ => format!("{}/plugins.d", folder.display()),
+    };
     let mut text: String = taken.map(|line| format!("{line}\n")).collect();
     text += &format!(
-        "local_events = yes\nwrite_logs = yes\nlog_file = {0}/audit.log\nlog_group = root\nplugin_dir = {0}/plugins.d\n\
+        "local_events = yes\nwrite_logs = yes\nlog_file = {0}/audit.log\nlog_group = root\nplugin_dir = {plugins}\n\
          flush = {flush}\nmax_log_file = {half_in_mib}\nnum_logs = 2\nmax_log_file_action = ROTATE\n\
          space_left = 2\nspace_left_action = IGNORE\nadmin_space_left = 1\nadmin_space_left_action = IGNORE\n\
          disk_full_action = SUSPEND\ndisk_error_action = SUSPEND\nverify_email = no\n",
@@ -225,7 +238,13 @@ mod tests {
         {
             assert!(text.lines().any(|known| known == line), "{line}: {text}");
         }
-        assert!(!text.contains("/var/log") && !text.contains("mydomain"));
+        assert!(
+            !text.contains("/var/log") && !text.contains("mydomain") && text.contains("plugin_dir = /s/plugins.d\n")
+        );
+        let settings = TrailSettings { sink: Sink::AuditdPlugins, ..settings };
+        assert!(configuration(installed, Path::new("/s"), &settings).contains("plugin_dir = /etc/audit/plugins.d\n"));
+        let installed = format!("{installed}plugin_dir = /opt/plugins\n");
+        assert!(configuration(&installed, Path::new("/s"), &settings).contains("plugin_dir = /opt/plugins\n"));
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub enum Sink {
     File,
     /// Have the installed auditd write them, with a separate configuration
     Auditd,
+    /// The same, and hand them to the plugins that are installed and active, such as laurel
+    AuditdPlugins,
 }
 
 /// The moments at which a trail is flushed to the disk, as auditd names them.

@@ -124,7 +124,7 @@ fn receiver(
     if let Some(pid) = state.daemon(&system.machine) {
         return Ok((Receiver::Daemon(pid), Some(listen(system)?)));
     }
-    if context.settings.sink == Sink::Auditd {
+    if matches!(context.settings.sink, Sink::Auditd | Sink::AuditdPlugins) {
         return Ok((Receiver::Auditd(Auditd::start(context, system)?), None));
     }
     match system.kernel.receive() {

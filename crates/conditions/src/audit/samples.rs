@@ -82,13 +82,18 @@ pub(crate) fn pids(machine: &Machine) -> impl Iterator<Item = u32> {
     machine.list("/proc").into_iter().filter_map(|name| name.parse().ok())
 }
 
-/// Returns the processor time of a process in ns, all threads together: the scheduler's own count.
+/// Returns the processor time of a process in ns, all threads together, and that of its children, such as the plugins of
+/// auditd: the scheduler's own count.
 pub(crate) fn processor_time(machine: &Machine, pid: u32) -> u64 {
     let folder = format!("/proc/{pid}/task");
     let time = |thread: String| {
-        machine.read(&format!("{folder}/{thread}/schedstat"))?.split_whitespace().next()?.parse::<u64>().ok()
+        let own = machine.read(&format!("{folder}/{thread}/schedstat"));
+        let own = own.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+        let children = machine.read(&format!("{folder}/{thread}/children")).unwrap_or_default();
+        let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        own.unwrap_or(0) + children.map(|child| processor_time(machine, child)).sum::<u64>()
     };
-    machine.list(&folder).into_iter().filter_map(time).sum()
+    machine.list(&folder).into_iter().map(time).sum()
 }
 
 /// Returns the time in which the calling thread ran or waited for a processor, in ns.
@@ -144,5 +149,12 @@ mod tests {
     fn processor_time_of_this_process() {
         assert!(processor_time(&Machine::here(), std::process::id()) > 0);
         assert_eq!(processor_time(&Machine::here(), u32::MAX), 0);
+        let root = tempfile::tempdir().unwrap();
+        for (file, text) in
+            [("7/task/7/schedstat", "5 0 0"), ("7/task/7/children", "8 "), ("8/task/8/schedstat", "3 0 0")]
+        {
+            crate::audit::tests::fake::write(root.path(), &format!("proc/{file}"), text);
+        }
+        assert_eq!(processor_time(&Machine::at(root.path()), 7), 8, "its own and that of a plugin");
     }
 }
