@@ -244,8 +244,26 @@ static void report_record(const struct record *record)
     free(walls);
 }
 
+static void note_failures(void)
+{
+    size_t executed = 0, failed = 0;
+    int status = 0;
+
+    for (long arm = 0; arm < arm_count; arm++) {
+        executed += records[arm].executed;
+        for (size_t i = 0; i < records[arm].executed; i++)
+            if (records[arm].executions[i].status != 0) {
+                failed++;
+                status = records[arm].executions[i].status;
+            }
+    }
+    if (failed)
+        kit_note("%s executions failed; one %s", failed == executed ? "all" : "some", process_end(status));
+}
+
 static void report(void)
 {
+    note_failures();
     if (process_left())
         kit_note("%ld processes outlived their commands and were ended", process_left());
     for (long arm = 0; arm < arm_count; arm++) {

@@ -199,15 +199,21 @@ static const char *last_complaint(void)
     return line ? line + 1 : text;
 }
 
-void process_fail(char **words, int status)
+const char *process_end(int status)
 {
-    const char *complaint = last_complaint();
-    char how[64];
+    static char how[64];
 
     if (WIFSIGNALED(status))
         snprintf(how, sizeof how, "was killed by signal %d", WTERMSIG(status));
     else
         snprintf(how, sizeof how, "ended with exit status %d", WEXITSTATUS(status));
+    return how;
+}
+
+void process_fail(char **words, int status)
+{
+    const char *complaint = last_complaint(), *how = process_end(status);
+
     if (*complaint)
         kit_error("'%s' %s, saying '%.*s'; run it by hand, or try --ignore-failure", shown(words), how, SHOWN, complaint);
     kit_error("'%s' %s and said nothing; run it by hand, or try --ignore-failure", shown(words), how);

@@ -34,6 +34,9 @@ void process_rewind(int input, int output);
 /* How many processes have outlived their commands. */
 long process_left(void);
 
+/* How a command that failed ended, by its status, in words. */
+const char *process_end(int status);
+
 /* The way out where a command failed: says how the last one executed ended, and what it complained of. */
 _Noreturn void process_fail(char **words, int status);
 

@@ -24,7 +24,7 @@ The times are those of two processors. `unixmark help` shows all verbs, and
 `unixmark help run` the options of one; `--dry-run` says how long it takes.
 ";
 
-/// Interbench's `-c`, which keeps no run, is `-c` without a number of copies after it.
+/// Interbench's `-c`, which keeps no run, is `-c` without a number of copies after it. A command after `--` is the user's.
 pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|verb| verb != "latency") {
         return words;
@@ -33,7 +33,8 @@ pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
         let text = word.to_string_lossy();
         text.starts_with(|first: char| first.is_ascii_digit()) || text.starts_with("max")
     };
-    let is_alone = |place: usize| words[place] == "-c" && !words.get(place + 1).is_some_and(is_number);
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let is_alone = |place: usize| place < end && words[place] == "-c" && !words.get(place + 1).is_some_and(is_number);
     (0..words.len()).map(|place| if is_alone(place) { "--console".into() } else { words[place].clone() }).collect()
 }
 
@@ -91,6 +92,7 @@ mod tests {
         assert_eq!(read("unixmark latency -c -t 30"), "unixmark latency --console -t 30");
         assert_eq!(read("unixmark latency audio -c"), "unixmark latency audio --console");
         assert_eq!(read("unixmark latency -c 2 -c max"), "unixmark latency -c 2 -c max");
+        assert_eq!(read("unixmark latency -c -- sh -c true"), "unixmark latency --console -- sh -c true");
         assert_eq!(read("unixmark run -c x"), "unixmark run -c x");
     }
 

@@ -128,6 +128,10 @@ fn a_command_that_fails_is_named_with_its_status_and_its_last_words() {
         assert!(last.starts_with("error '") && last.contains(why), "{command}: {last}");
     }
     let ignored = said(&["ignore=1"], &[("run", "sh|-c|exit 3"), ("run", "sh|-c|kill -15 $$")]);
+    assert!(ignored.contains("note all executions failed; one was killed by signal 15"), "{ignored}");
+    let some = said(&["ignore=1"], &[("run", "true"), ("run", "false")]);
+    assert!(some.contains("note some executions failed; one ended with exit status 1"), "{some}");
+    assert!(!said(&["ignore=1"], &[("run", "true")]).contains("failed"));
     let copies = executions(&ignored);
     assert!(copies[0].iter().all(|one| one.status == 3) && copies[1].iter().all(|one| one.status == 128 + 15));
 }
