@@ -39,9 +39,13 @@ static long share(void)
 size_t pages_most(void)
 {
     struct room room;
+    uint64_t most;
 
     room_look(&room);
-    return room.available > 0 ? (size_t)(room.available / MIB / share() * MIB) : SIZE_MAX;
+    if (room.available <= 0)
+        return SIZE_MAX;
+    most = (uint64_t)(room.available / MIB / share() * MIB);
+    return most >= SIZE_MAX ? SIZE_MAX : (size_t)most;
 }
 
 void *pages_map(size_t size)
