@@ -28,7 +28,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 /// The configuration that is installed.
 const INSTALLED: &str = "/etc/audit/auditd.conf";
 
-/// Where plugins are configured, unless it says otherwise.
+/// The directory of plugins' configurations, unless that names another.
 const PLUGINS: &str = "/etc/audit/plugins.d";
 
 /// The settings that are taken from it.

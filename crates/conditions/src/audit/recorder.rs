@@ -18,7 +18,7 @@ use crate::audit::file::{self, TrailFile};
 use crate::audit::kernel::{LONGEST, MESSAGE, Records, System};
 use crate::audit::kernel_log::KernelLog;
 use crate::audit::record;
-use crate::audit::samples::{Sample, Samples, awake, is_stopped, processor_time};
+use crate::audit::samples::{Sample, Samples, awake, is_stopped, processor_time, processor_time_with_children};
 use crate::audit::tally::Tally;
 
 /// Nanoseconds between samples.
@@ -221,15 +221,16 @@ impl Worker {
     fn sample(&mut self, at: u64) {
         let Source { system, kauditd, daemon, .. } = &self.source;
         let Ok(status) = system.kernel.status() else { return };
-        let time = |pid: &u32| processor_time(&system.machine, *pid);
+        let machine = &system.machine;
+        let receiver = daemon.map(|pid| processor_time_with_children(machine, pid));
         self.samples.push(Sample {
             at,
             backlog: status.backlog,
             waited: status.waited.unwrap_or(0),
-            kernel: kauditd.as_ref().map_or(0, time),
-            receiver: daemon.as_ref().map_or_else(thread_time, time),
-            awake: awake(&system.machine),
-            stopped: daemon.is_some_and(|pid| is_stopped(&system.machine, pid)),
+            kernel: kauditd.map_or(0, |pid| processor_time(machine, pid)),
+            receiver: receiver.unwrap_or_else(thread_time),
+            awake: awake(machine),
+            stopped: daemon.is_some_and(|pid| is_stopped(machine, pid)),
         });
     }
 }

@@ -82,18 +82,27 @@ pub(crate) fn pids(machine: &Machine) -> impl Iterator<Item = u32> {
     machine.list("/proc").into_iter().filter_map(|name| name.parse().ok())
 }
 
-/// Returns the processor time of a process in ns, all threads together, and that of its children, such as the plugins of
-/// auditd: the scheduler's own count.
+/// Returns the processor time of a process in ns, all threads together: the scheduler's own count.
 pub(crate) fn processor_time(machine: &Machine, pid: u32) -> u64 {
     let folder = format!("/proc/{pid}/task");
     let time = |thread: String| {
-        let own = machine.read(&format!("{folder}/{thread}/schedstat"));
-        let own = own.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-        let children = machine.read(&format!("{folder}/{thread}/children")).unwrap_or_default();
-        let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
-        own.unwrap_or(0) + children.map(|child| processor_time(machine, child)).sum::<u64>()
+        machine.read(&format!("{folder}/{thread}/schedstat"))?.split_whitespace().next()?.parse::<u64>().ok()
     };
-    machine.list(&folder).into_iter().map(time).sum()
+    machine.list(&folder).into_iter().filter_map(time).sum()
+}
+
+/// Returns that of a process and of those that it has started, as auditd has its plugins.
+pub(crate) fn processor_time_with_children(machine: &Machine, pid: u32) -> u64 {
+    let children = children(machine, pid).into_iter().map(|child| processor_time_with_children(machine, child));
+    processor_time(machine, pid) + children.sum::<u64>()
+}
+
+/// Returns the processes that a process has started.
+pub(crate) fn children(machine: &Machine, pid: u32) -> Vec<u32> {
+    let threads = machine.list(&format!("/proc/{pid}/task"));
+    let read = |thread: String| machine.read(&format!("/proc/{pid}/task/{thread}/children")).unwrap_or_default();
+    let lists: Vec<String> = threads.into_iter().map(read).collect();
+    lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|word| word.parse().ok()).collect()
 }
 
 /// Returns the time in which the calling thread ran or waited for a processor, in ns.
@@ -155,6 +164,7 @@ mod tests {
         {
             crate::audit::tests::fake::write(root.path(), &format!("proc/{file}"), text);
         }
-        assert_eq!(processor_time(&Machine::at(root.path()), 7), 8, "its own and that of a plugin");
+        let machine = Machine::at(root.path());
+        assert_eq!((processor_time(&machine, 7), processor_time_with_children(&machine, 7)), (5, 8));
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::tracing::{instance, per_cpu};
 use super::{Ledger, Refusal};
+use crate::audit::samples::children;
 use journal::Copy;
 use machine::Machine;
 use processes::Signals;
@@ -52,7 +53,7 @@ impl Watch {
         }
         write("tracing_on", "1")?;
         // After that, since what they start from now on is in the trace.
-        let programs = programs.iter().map(|pid| (*pid, threads(*pid))).collect();
+        let programs = programs.iter().map(|pid| (*pid, threads(machine, *pid))).collect();
         Ok(Watch { instance, programs })
     }
 
@@ -114,16 +115,13 @@ fn beginning(stats: &str) -> u64 {
 }
 
 /// Returns the threads of a process and of those that it has started.
-fn threads(pid: u32) -> Vec<u32> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return vec![pid] };
-    let own: Vec<u32> = tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect();
-    let children = |thread: &u32| fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).unwrap_or_default();
-    let children: Vec<u32> = own.iter().map(children).flat_map(numbers).flat_map(threads).collect();
-    own.into_iter().chain(children).collect()
-}
-
-fn numbers(text: String) -> Vec<u32> {
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+fn threads(machine: &Machine, pid: u32) -> Vec<u32> {
+    let own: Vec<u32> =
+        machine.list(&format!("/proc/{pid}/task")).iter().filter_map(|name| name.parse().ok()).collect();
+    if own.is_empty() {
+        return vec![pid];
+    }
+    own.into_iter().chain(children(machine, pid).into_iter().flat_map(|child| threads(machine, child))).collect()
 }
 
 #[cfg(test)]
