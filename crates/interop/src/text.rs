@@ -47,6 +47,15 @@ impl<'t> Text<'t> {
         before.matches('\n').count() + 1
     }
 
+    /// Returns the first line that begins with a head, with its number, and what follows the head.
+    ///
+    /// # Errors
+    /// No line does.
+    pub fn headed(&self, head: &str) -> Result<(usize, &'t str, &'t str)> {
+        let found = self.lines().find_map(|(number, line)| Some((number, line, line.strip_prefix(head)?)));
+        found.ok_or_else(|| self.cut(head))
+    }
+
     /// Refuses a version that no reader knows.
     pub fn unknown(&self, line: usize, suite: &str, version: &str, known: &str) -> Error {
         let version = super::draft::quoted(version);

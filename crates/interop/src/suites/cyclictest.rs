@@ -75,8 +75,7 @@ fn of_summary(source: &Text<'_>) -> Result<Vec<Latencies>> {
 
 fn of_histogram(source: &Text<'_>) -> Result<Vec<Latencies>> {
     let figures = |head: &str| {
-        let found = source.lines().find_map(|(number, line)| Some((number, line, line.strip_prefix(head)?)));
-        let (number, line, rest) = found.ok_or_else(|| source.cut(head))?;
+        let (number, line, rest) = source.headed(head)?;
         let numbers: Option<Vec<f64>> = rest.split_whitespace().map(lines::number).collect();
         numbers.ok_or_else(|| source.damaged(number, line, "figure of each thread"))
     };

@@ -13,6 +13,9 @@ const LATENCIES: &str = "Timer Latency (";
 /// In the head of `osnoise top`'s table.
 const NOISE: &str = "% CPU Aval";
 
+/// Heads of a histogram's lines with a figure for each column.
+const SUMMARY: [&str; 4] = ["count:", "min:", "avg:", "max:"];
+
 /// A text without any lacks its end.
 const ROW: &str = "a CPU's figures";
 
@@ -59,22 +62,14 @@ fn figures(source: &Text<'_>, number: usize, values: [&str; 4]) -> Result<Option
     }
 }
 
-/// Returns the cells after a head of a histogram, and its line's number.
-fn row<'t>(source: &Text<'t>, head: &str) -> Result<(usize, Vec<&'t str>)> {
-    let found = source.lines().find_map(|(number, line)| Some((number, line.strip_prefix(head)?)));
-    let (number, cells) = found.ok_or_else(|| source.cut(head))?;
-    Ok((number, cells.split_whitespace().collect()))
-}
-
 /// Returns the summary under a histogram; a later one is of all CPUs together.
 fn histogram(source: &Text<'_>) -> Result<Kinds> {
-    let (_, heads) = row(source, "Index")?;
-    let (number, count) = row(source, "count:")?;
-    let [min, avg, max] = ["min:", "avg:", "max:"].map(|head| row(source, head));
-    let rows = [count, min?.1, avg?.1, max?.1];
+    let cells = |head| Ok(source.headed(head)?.2.split_whitespace().collect());
+    let rows: Vec<Vec<&str>> = SUMMARY.into_iter().map(cells).collect::<Result<_>>()?;
+    let (number, ..) = source.headed(SUMMARY[0])?;
     let mut kinds = Kinds::new();
-    for (column, head) in heads.into_iter().enumerate() {
-        let values = rows.each_ref().map(|row| row.get(column).copied().unwrap_or_default());
+    for (column, head) in source.headed("Index")?.2.split_whitespace().enumerate() {
+        let values = std::array::from_fn(|row| rows[row].get(column).copied().unwrap_or_default());
         if let Some(cpu) = figures(source, number, values)? {
             kinds.entry(kind(head)).or_default().push(cpu);
         }
@@ -83,7 +78,7 @@ fn histogram(source: &Text<'_>) -> Result<Kinds> {
 }
 
 /// Returns the last line of each CPU in `top`, which prints its table again and again, and the line's number.
-fn rows<'t>(source: &Text<'t>) -> impl Iterator<Item = (usize, &'t str)> {
+fn last_rows<'t>(source: &Text<'t>) -> impl Iterator<Item = (usize, &'t str)> {
     let row = |(number, line): (usize, &'t str)| {
         let (cpu, rest) = line.trim_start().split_once(" #")?;
         rest.starts_with(|digit: char| digit.is_ascii_digit()).then_some((cpu.parse::<u32>().ok()?, (number, line)))
@@ -95,7 +90,7 @@ fn rows<'t>(source: &Text<'t>) -> impl Iterator<Item = (usize, &'t str)> {
 fn table(source: &Text<'_>) -> Result<Kinds> {
     let heads = source.raw.lines().rfind(|line| line.contains(LATENCIES)).unwrap_or_default();
     let mut kinds = Kinds::new();
-    for (number, line) in rows(source) {
+    for (number, line) in last_rows(source) {
         let count = line.split(['#', '|']).nth(1).unwrap_or_default().trim();
         for (head, cells) in heads.split('|').zip(line.split('|')).skip(1) {
             let mut cells = cells.split_whitespace().skip(1);
@@ -111,7 +106,7 @@ fn table(source: &Text<'_>) -> Result<Kinds> {
 /// Makes the cells of `osnoise top`: the share of the CPUs' time, and the most of a period and the longest of one source.
 fn noise(source: &Text<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let (mut cpus, mut time, mut lost, mut most, mut longest) = (0, 0.0, 0.0, 0.0_f64, 0.0_f64);
-    for (number, line) in rows(source) {
+    for (number, line) in last_rows(source) {
         let mut cells = line.split_whitespace().skip(2).map(lines::number);
         let cells: [Option<f64>; 5] = std::array::from_fn(|_| cells.next().flatten());
         let [Some(runtime), Some(noise), _, Some(period), Some(single)] = cells else {
