@@ -188,9 +188,12 @@ static size_t room_for(size_t bytes)
 static void fit(void)
 {
     const size_t number = operations[kind].arrays, wanted = size;
-    const size_t most = pages_most() / 16 * 15 / number / PAGE * PAGE; /* others take memory meanwhile */
+    size_t most;
 
-    if (strcmp(kit_arg("size", ""), "ram") != 0 || room_for(size) <= most || most * number < caches_ram() / 2)
+    if (strcmp(kit_arg("size", ""), "ram") != 0)
+        return;
+    most = pages_most() / 16 * 15 / number / PAGE * PAGE; /* others take memory meanwhile */
+    if (room_for(size) <= most || most * number < caches_ram() / 2)
         return;
     size = most - PAGE;
     kit_note("each array has %zu MiB, and not the %zu MiB that are four times the largest cache: memory has no room for that",

@@ -36,16 +36,22 @@ static long share(void)
     return 2 * copies > SHARE ? 2 * copies : SHARE;
 }
 
+static size_t most(const struct room *room)
+{
+    uint64_t bytes;
+
+    if (room->available <= 0)
+        return SIZE_MAX;
+    bytes = (uint64_t)(room->available / MIB / share() * MIB);
+    return bytes >= SIZE_MAX ? SIZE_MAX : (size_t)bytes;
+}
+
 size_t pages_most(void)
 {
     struct room room;
-    uint64_t most;
 
     room_look(&room);
-    if (room.available <= 0)
-        return SIZE_MAX;
-    most = (uint64_t)(room.available / MIB / share() * MIB);
-    return most >= SIZE_MAX ? SIZE_MAX : (size_t)most;
+    return most(&room);
 }
 
 void *pages_map(size_t size)
@@ -56,7 +62,7 @@ void *pages_map(size_t size)
     char *memory, *start;
 
     room_look(&room);
-    if (room.available > 0 && mib > room.available / MIB / share())
+    if (size > most(&room))
         kit_skip("%ld MiB are more than 1/%ld of the %ld MiB of memory available in %s: try a smaller size=, or fewer copies",
                  mib, share(), (long)(room.available / MIB), room.place);
     memory = mmap(NULL, whole(size) + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
