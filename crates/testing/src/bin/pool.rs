@@ -6,12 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use unixmark_testing::{CAN_WAIT, LATER};
+
+/// Far more than any test takes; one that takes longer waits for what never comes.
+const FOREVER: Duration = Duration::from_secs(20 * 60);
 
 /// The binary whose tests `make check` runs.
 const CHECKED: &str = "architecture";
@@ -99,7 +102,11 @@ impl<'a> Test<'a> {
         // With a single thread, the harness would run the test in one without its name.
         let words = [&self.name, "--exact", "--include-ignored", "--test-threads=2"];
         let variable = can_wait.then_some((CAN_WAIT, "1"));
+        let (ended, is_over) = mpsc::channel::<()>();
+        let title = self.title();
+        std::thread::spawn(move || give_up(&title, &is_over));
         let output = self.binary.command(words).envs(variable).output().unwrap();
+        drop(ended);
         if output.status.code() == Some(LATER) {
             return Err(self);
         }
@@ -111,6 +118,14 @@ impl<'a> Test<'a> {
             println!("{said}");
         }
         Ok(Ended { test: self, title, took, is_good, panic: panic(&said) })
+    }
+}
+
+/// Ends the pool where a test does not end.
+fn give_up(title: &str, is_over: &mpsc::Receiver<()>) {
+    if is_over.recv_timeout(FOREVER) == Err(mpsc::RecvTimeoutError::Timeout) {
+        println!("failed: {title} does not end; `ps -ef --forest` shows what it waits for");
+        std::process::exit(1);
     }
 }
 
