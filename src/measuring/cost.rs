@@ -106,19 +106,22 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
     let arms = arms(&arguments.condition, arguments.against.as_deref(), catalogue)?;
     let procedure = Procedure::new(Purpose::Cost, options.effort_in_blocks()?);
     let matrix = Matrix { arms, procedure, ..matrix(arguments, catalogue, machine)? };
-    let trail = TrailSettings {
-        sink: arguments.sink,
-        flush: arguments.flush,
-        limit: arguments.trail_limit,
-        backlog: arguments.backlog,
-    };
     Ok(Ask {
         view: View::Cost,
-        trail,
+        trail: trail(arguments),
         gate: arguments.fail_on,
         is_gate_strict: arguments.strict_gate,
         ..options.ask(matrix)
     })
+}
+
+fn trail(arguments: &Arguments) -> TrailSettings {
+    TrailSettings {
+        sink: arguments.sink,
+        flush: arguments.flush,
+        limit: arguments.trail_limit,
+        backlog: arguments.backlog,
+    }
 }
 
 /// Returns what is measured in each boot of an experiment over boots.
@@ -131,6 +134,9 @@ pub(super) fn boot(arguments: &Arguments, catalogue: &Catalogue, machine: &Machi
         bail!(
             "exports, --against, --rate and --fail-on do not go with boot:; the first of its list is what others are compared with"
         );
+    }
+    if trail(arguments) != TrailSettings::default() {
+        bail!("--sink, --flush, --trail-limit and --backlog are for audit conditions; a boot measures no audit trail");
     }
     let options = &arguments.options;
     let procedure = Procedure::new(Purpose::Scores, options.effort_in_blocks()?);

@@ -43,6 +43,15 @@ fn a_way_in_for_each_question() {
 }
 
 #[test]
+fn boots_refuse_what_they_would_ignore() {
+    for words in ["--against thp=never", "--sink auditd", "--backlog 64", "--fail-on 5%"] {
+        let complaint = refused(&format!("cost boot:mitigations=off,auto --dry-run {words}"));
+        let option = words.split(' ').next().unwrap();
+        assert!(complaint.contains(option), "{complaint}");
+    }
+}
+
+#[test]
 fn what_ends_with_a_number_has_a_word() {
     let place = Place::new();
     for (fake, words, code, reason) in [

@@ -55,7 +55,7 @@ pub(crate) use names::own_architecture;
 pub(crate) use state::{Found, restore};
 
 /// The trail's settings.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrailSettings {
     /// The place where records go.
     pub sink: Sink,
