@@ -327,6 +327,24 @@ fn a_profile_denies_what_it_says() {
     assert!(testing::stderr(&output).contains("profile.json: missing field"), "{}", testing::stderr(&output));
 }
 
+/// Each call that a profile reports waits for a supervisor, which ends with the program.
+#[test]
+#[ignore = "changes the system"]
+fn a_supervisor_lets_calls_go_on() {
+    let place = testing::Place::new();
+    let profile = place.root.path().join("profile.json");
+    let reported = "{\"names\": [\"umask\"], \"action\": \"SCMP_ACT_NOTIFY\"}";
+    std::fs::write(&profile, format!("{{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{reported}]}}")).unwrap();
+    let condition = format!("seccomp=profile:{}", profile.display());
+    let mut tool = place.unixmark("cost --quick -i 4 --quiet --dir");
+    let output = tool.arg(place.scratch()).args([&condition, "syscall"]).output().unwrap();
+    assert!(output.status.success(), "{}", testing::stderr(&output));
+    let report = place.json("latest");
+    let delta = report["comparisons"][0]["delta"].as_f64().unwrap_or_else(|| panic!("{report:#}"));
+    assert!(delta < -50.0, "{delta}");
+    place.assert_gone(Duration::ZERO);
+}
+
 /// The real programs prove what the rows have them do; also one that replaces itself again and again.
 #[test]
 #[ignore = "changes the system"]

@@ -164,11 +164,12 @@ fn action(name: &str, errno: Option<u32>) -> Result<u32, String> {
     Ok(match name {
         "SCMP_ACT_ALLOW" => 0x7fff_0000,
         "SCMP_ACT_LOG" => 0x7ffc_0000,
+        "SCMP_ACT_NOTIFY" => 0x7fc0_0000,
         "SCMP_ACT_TRAP" => 0x0003_0000,
         "SCMP_ACT_KILL" | "SCMP_ACT_KILL_THREAD" => 0,
         "SCMP_ACT_KILL_PROCESS" => 0x8000_0000,
         "SCMP_ACT_ERRNO" => 0x0005_0000 | errno.unwrap_or(1) & 0xffff,
-        _ => return Err(format!("its action {name} needs a supervisor, which unixmark has not; leave it out")),
+        _ => return Err(format!("its action {name} is not supported; leave it out, or try SCMP_ACT_NOTIFY")),
     })
 }
 
@@ -382,8 +383,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compiled_is_refused_by_its_name() {
-        let notify = "{\"names\":[\"read\"],\"action\":\"SCMP_ACT_NOTIFY\"}";
-        assert!(profile(notify).unwrap_err().contains("SCMP_ACT_NOTIFY"));
+        let trace = "{\"names\":[\"read\"],\"action\":\"SCMP_ACT_TRACE\"}";
+        assert!(profile(trace).unwrap_err().contains("SCMP_ACT_TRACE is not supported"));
         assert!(profile(&rule("ODD", 1, 1)).unwrap_err().contains("SCMP_CMP_ODD"));
         assert!(filter("profile:/nonexistent").unwrap_err().contains("/nonexistent cannot be read"));
         assert_eq!(filter("allow"), Ok(None));
