@@ -261,6 +261,8 @@ fn print_list(heading: &str, items: &BTreeSet<String>) {
 /// a time: half of them from those that compute, which leave the processors to the others.
 fn run<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
     let mut last = read_times(times);
+    // The last is taken first. Where nothing is known, long tests of programs and of whole runs come before the many of the tool.
+    tests.reverse();
     tests.sort_by_key(|test| last.get(&test.title()).copied().unwrap_or(Duration::MAX));
     let (computing, waiting) = tests.into_iter().partition(|test| test.binary.computes());
     let queues: [Mutex<Vec<Test>>; 2] = [Mutex::new(waiting), Mutex::new(computing)];
