@@ -15,7 +15,7 @@ TEST_TOOLS  = $(CHECK_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-
               bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2 \
               auditctl:auditd strace:strace $(ROW_TOOLS)
 BENCH_TOOLS = $(RUN_TOOLS) hyperfine:hyperfine python3:python3 pip3:python3-pip java:default-jre-headless time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
-              memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils
+              memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils $(KERNEL_TOOLS)
 DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux $(if $(TARGETS),$(CROSS_TOOLS))
 # Compilers, C libraries and an emulator of user programs for other architectures than this machine's.
 CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
