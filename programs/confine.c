@@ -6,6 +6,7 @@
 #include "confine.h"
 
 #include "kit.h"
+#include "seccomp.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -14,18 +15,11 @@
 #ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <net/if.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdalign.h>
-#include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -42,7 +36,7 @@ enum {
 /* --- what /proc says of the program --- */
 
 /* A number of /proc/self/status; -1 where it has none. */
-static long status(const char *key)
+long confine_status(const char *key)
 {
     static const char path[] = "/proc/self/status";
     char text[STATUS];
@@ -60,156 +54,18 @@ static long status(const char *key)
 
 static void tell_tracer(void)
 {
-    const long tracer = status("\nTracerPid:");
+    const long tracer = confine_status("\nTracerPid:");
 
     if (tracer <= 0)
         kit_error("nobody traces this program: was it started by the tracer?");
     kit_value("tracer", (double)tracer, "pid");
 }
 
-/* --- seccomp --- */
-
 /* No new privileges by execve: otherwise the kernel accepts neither filters nor Landlock without root. */
-static void gain_nothing(void)
+void confine_gain_nothing(void)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         kit_skip("no_new_privs was refused (%s): it needs Linux 3.5", strerror(errno));
-}
-
-/* The filter in a file: instructions as the kernel has them. */
-static struct sock_fprog filter_in(const char *path)
-{
-    static struct sock_filter program[BPF_MAXINSNS];
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t bytes = file < 0 ? -1 : read(file, program, sizeof program);
-
-    if (bytes < 0)
-        kit_error("the filter %s cannot be read (%s)", path, strerror(errno));
-    close(file);
-    return (struct sock_fprog){(unsigned short)((size_t)bytes / sizeof *program), program};
-}
-
-#ifdef SECCOMP_USER_NOTIF_FLAG_CONTINUE /* Linux 5.5 */
-
-enum { STACK = 1 << 16, MOST_FILES = 1024, NOTICE = 512 /* bytes, in any kernel */ };
-
-/* How the listener of a filter that notifies comes to its supervisor. */
-struct handover {
-    _Atomic int listener, is_taken;
-};
-
-/*
- * The least that a supervisor does: lets each call go on. It shares the program's files until it has the listener, is none of the
- * children that the program can wait for, and ends with it.
- */
-static int supervise(void *shared)
-{
-    static union {
-        struct seccomp_notif call;
-        struct seccomp_notif_resp answer;
-        char room[NOTICE];
-    } notice;
-    struct handover *handover = shared;
-    uint64_t id;
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    while (handover->listener < 0)
-        sched_yield();
-    if (unshare(CLONE_FILES) != 0)
-        return 1;
-    for (int file = 0; file < MOST_FILES; file++)
-        if (file != handover->listener)
-            close(file);
-    handover->is_taken = 1;
-    for (;;) {
-        memset(&notice, 0, sizeof notice);
-        if (ioctl(handover->listener, SECCOMP_IOCTL_NOTIF_RECV, &notice.call) != 0) {
-            if (errno != EINTR && errno != ENOENT) /* the caller is gone */
-                return 1;
-            continue;
-        }
-        id = notice.call.id;
-        memset(&notice, 0, sizeof notice);
-        notice.answer.id = id;
-        notice.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-        ioctl(handover->listener, SECCOMP_IOCTL_NOTIF_SEND, &notice.answer);
-    }
-}
-
-/* Takes a filter that notifies a supervisor. */
-static int take_supervised(struct sock_fprog *program)
-{
-    static alignas(16) char stack[STACK];
-    struct handover *handover = mmap(NULL, sizeof *handover, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int listener;
-
-    if (handover == MAP_FAILED)
-        kit_error("no memory (%s)", strerror(errno));
-    handover->listener = -1;
-    if (clone(supervise, stack + sizeof stack, CLONE_FILES, handover) < 0)
-        kit_error("no supervisor can be started (%s)", strerror(errno));
-    listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
-    if (listener < 0)
-        return -1;
-    handover->listener = listener;
-    while (!handover->is_taken)
-        sched_yield();
-    close(listener);
-    kit_value("supervisors", 1, "processes");
-    return 0;
-}
-
-#else
-
-static int take_supervised(struct sock_fprog *program)
-{
-    (void)program;
-    kit_skip("filters that notify need a build with the headers of Linux 5.5 or newer");
-}
-
-#endif
-
-static int notifies(const struct sock_fprog *program)
-{
-    const uint32_t notify = 0x7fc00000; /* SECCOMP_RET_USER_NOTIF, Linux 5.0 */
-
-    for (int i = 0; i < program->len; i++)
-        if (program->filter[i].code == (BPF_RET | BPF_K) && program->filter[i].k == notify)
-            return 1;
-    return 0;
-}
-
-/*
- * The first two allow everything. The answer of the first depends only on the call's number, so the kernel (since 5.11) caches it;
- * the second reads an argument, so it runs at every call.
- */
-static void filter(const char *kind)
-{
-    static struct sock_filter plain[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    static struct sock_filter asking[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x756e6978, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof plain / sizeof *plain, plain};
-    long mode;
-
-    if (!*kind)
-        return;
-    if (strcmp(kind, "argument") == 0)
-        program = (struct sock_fprog){sizeof asking / sizeof *asking, asking};
-    else if (*kind == '/')
-        program = filter_in(kind);
-    else if (strcmp(kind, "allow") != 0)
-        kit_error("seccomp=%s is neither allow nor argument nor a filter's path", kind);
-    gain_nothing();
-    if ((notifies(&program) ? take_supervised(&program) : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) != 0)
-        kit_skip("a seccomp filter was refused (%s): it needs a kernel with CONFIG_SECCOMP_FILTER", strerror(errno));
-    mode = status("\nSeccomp:");
-    if (mode != SECCOMP_MODE_FILTER)
-        kit_error("a seccomp filter was taken, but /proc/self/status has the mode %ld and not 2", mode);
-    kit_value("seccomp", (double)mode, "mode");
 }
 
 /* --- Landlock: numbers and structures are our own, since older C libraries and headers have none --- */
@@ -280,7 +136,7 @@ static void restrict_files(long layers, long rules)
         return;
     if (version < 1)
         kit_skip("there is no Landlock (%s): it needs Linux 5.13 and a kernel that has it among its lsm=", strerror(errno));
-    gain_nothing();
+    confine_gain_nothing();
     root = open("/", O_PATH | O_CLOEXEC);
     for (long i = 0; i < layers; i++)
         add_layer(version, root, rules);
@@ -418,7 +274,7 @@ static void confine_by_linux(void)
     /* Landlock keeps processes from changing their profile. */
     change_profile(kit_arg("apparmor", ""));
     restrict_files(kit_arg_number("landlock", rules > 0, 1, MOST_LAYERS), rules);
-    filter(kit_arg("seccomp", ""));
+    seccomp_filter(kit_arg("seccomp", ""));
 }
 
 #else

@@ -12,4 +12,9 @@ void confine_pay(void);
 /* The share of its time that a program must waste that does so itself; 0 if it need not. */
 double confine_take_slowed(void);
 
+/* Linux only: a number of /proc/self/status, -1 where it has none; and no new privileges by execve, without which the kernel
+ * takes neither filters nor Landlock from anybody but root. */
+long confine_status(const char *key);
+void confine_gain_nothing(void);
+
 #endif
