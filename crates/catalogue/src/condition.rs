@@ -67,6 +67,9 @@ pub struct Level {
     pub phrase: Option<String>,
     /// Audit rules in the format of auditctl(8).
     pub rules: Option<String>,
+    /// The levels that make up this one. The first is in each of the others.
+    #[serde(default)]
+    pub sum: Vec<String>,
     /// Whether it can only be measured before anything else of the run has been switched.
     #[serde(default)]
     pub first: bool,

@@ -263,6 +263,8 @@ fn conditions_are_named_and_documented() {
         let levels: BTreeSet<&str> = switch.levels.iter().map(|level| level.id.as_str()).collect();
         assert_eq!(levels.len(), switch.levels.len(), "{id}: a level twice");
         assert!(levels.iter().all(|level| !level.contains(['+', ','])), "{id}: a level that no list can hold");
+        let sums = switch.levels.iter().flat_map(|level| &level.sum);
+        assert!(sums.clone().all(|part| levels.contains(part.as_str())), "{id}: a sum of levels that it lacks");
         if let Some(against) = &switch.against {
             catalogue.expand_conditions(std::slice::from_ref(against)).unwrap();
         }

@@ -21,6 +21,7 @@ mod arms;
 mod looks;
 mod losses;
 mod notes;
+mod parts;
 mod power;
 mod sentence;
 mod trail;
@@ -190,7 +191,11 @@ impl Cost {
             }
         };
         let names = arms.treated().map(|cell| &cell.key.condition).unique();
-        let conditions: Vec<Condition> = names.into_iter().map(condition).collect();
+        let mut conditions: Vec<Condition> = names.into_iter().map(condition).collect();
+        for place in 0..conditions.len() {
+            let sum = parts::sentence(&conditions[place], &conditions, catalogue);
+            conditions[place].sentence.extend(sum.iter().flat_map(|sum| [" ", sum]));
+        }
         let control: Vec<Effect> = control.iter().map(|draft| effect(draft, &controls, &arms)).collect();
         let notes = notes::notes(journal, &arms, rows, (&conditions, &control, [widening, of_energy]));
         let against = against.to_owned();

@@ -274,7 +274,7 @@ fn long(effect: &Effect) -> String {
     if least == most { value } else { format!("{value} ({least} to {most})") }
 }
 
-fn times(factor: f64) -> String {
+pub(super) fn times(factor: f64) -> String {
     match factor {
         factor if factor < TOLD_FACTOR => format!("{factor:.2}x"),
         factor if factor < 99.95 => format!("{factor:.1}x"),
