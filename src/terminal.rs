@@ -36,7 +36,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     print(&(words::json_text(&serde_json::to_string_pretty(value)?) + "\n"))
 }
 
-/// Whether the locale is of UTF-8; without any it is taken to be.
+/// Returns true if the locale is of UTF-8; without any it is taken to be.
 fn is_utf8() -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
     let locale = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_lowercase();

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Whether a directory is the repository of unixmark.
+/// Returns true if a directory is the repository of unixmark.
 fn is_project(folder: &Path) -> bool {
     folder.join("programs/kit.h").is_file() && folder.join("catalogue/tests.toml").is_file()
 }

@@ -60,7 +60,7 @@ pub(crate) fn meant(words: &[OsString]) -> Option<String> {
         .then(|| format!("unixmark {}", words::shell(&cost)))
 }
 
-/// Whether a word is a verb of the command line.
+/// Returns true if a word is a verb of the command line.
 pub(super) fn is_verb(word: &str) -> bool {
     command().get_subcommands().any(|verb| verb.get_name() == word)
 }

@@ -1,4 +1,4 @@
-//! What an interval is made of, and what a narrower one would take.
+//! The parts of an interval's width, and the price of a narrower one.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ const LONGEST: f64 = 7.0 * 86_400.0;
 /// Seconds of a block that no run is shorter than, unless it is a stranger's.
 const SHORTEST: f64 = 1e-3;
 
-/// What the widest interval of a run is made of, and what ±2 % would take.
+/// The parts of the widest interval of a run, and the price of ±2 %.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bill {
     /// The index, or the test if the run has none.

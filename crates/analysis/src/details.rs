@@ -1,4 +1,4 @@
-//! What a test tells beside its score: times of single operations, the undisturbed time of its work, what bounds it.
+//! Details of a test beside its score: times of single operations, the undisturbed time of its work, what bounds it.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ pub struct Details {
     pub times: Option<Times>,
     /// The work undisturbed.
     pub best: Option<Best>,
-    /// What bounds it.
+    /// The limit on its figure.
     pub limit: Option<Limit>,
-    /// What else the program told of.
+    /// Further values from the program.
     pub values: Vec<Value>,
 }
 
@@ -51,7 +51,7 @@ pub struct Best {
     pub cycles: Estimate,
 }
 
-/// What a figure cannot exceed, and how near it comes.
+/// An upper limit of a figure, and how near it comes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Limit {
     /// The figure in the limit's unit.
@@ -75,7 +75,7 @@ pub struct Value {
     pub unit: String,
     /// The median over trials.
     pub value: Estimate,
-    /// Whether it was not the same in all trials: what is says how something was measured.
+    /// True if it was not the same in all trials: what is says how something was measured.
     pub varies: bool,
 }
 
@@ -104,8 +104,8 @@ fn times(measured: &[&Trial]) -> Option<Times> {
     Some(Times { quantiles, least: histogram.min().max(1.0), histogram })
 }
 
-/// Of each trial the copy that was disturbed least, and the median of those over trials. Its clock is
-/// the one at which it was so fast: the least of all copies' clocks would be another core's.
+/// Returns the undisturbed time: of each trial the copy that was disturbed least, and the median of those over trials.
+/// Its clock is the one at which it was so fast: the least of all copies' clocks would be another core's.
 fn best(measured: &[&Trial]) -> Option<Best> {
     let least = |trial: &&Trial| {
         let copies = trial.copies.iter();
@@ -176,7 +176,7 @@ fn limit(row: &Figure, rows: &[Figure], journal: &Journal, catalogue: &Catalogue
     Some(Limit { reached, limit, unit: figure.unit.clone(), source, share })
 }
 
-/// What is known of the processor.
+/// Returns the processor's row in the catalogue.
 fn processor<'c>(journal: &Journal, catalogue: &'c Catalogue) -> Option<&'c Processor> {
     let fact = |name: &str| journal.facts.text(name);
     let x86 = || catalogue.processor(fact("cpu.vendor")?, fact("cpu.stepping")?);
@@ -189,7 +189,8 @@ fn of_figure(row: &Figure, figure: &catalogue::Figure) -> Option<f64> {
     Some(if figure.is_cycles() { cycles } else { 1.0 / cycles })
 }
 
-/// What cannot be faster than another test is bounded by that, measured at as many copies. Both by their least times.
+/// Returns the limit that another test sets, measured at as many copies, which this one cannot exceed. Both by their
+/// least times.
 fn by_test(row: &Figure, rows: &[Figure], id: &str) -> Option<Limit> {
     let floor = rows.iter().find(|other| {
         other.cell.key.test == id

@@ -1,5 +1,5 @@
-//! What a machine whose speed wanders does to intervals: trials close in time are alike, and so are worth less than as many
-//! independent ones.
+//! The effect of a machine whose speed wanders on intervals: trials close in time are alike, and so are worth less than
+//! as many independent ones.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ impl Drifting {
         Drifting { share, seconds, widening: median(&found) }
     }
 
-    /// Whether a reader would see its effect.
+    /// Returns true if a reader would see its effect.
     pub(super) fn shows(&self) -> bool {
         self.share > 0.0 && self.widening > 1.1
     }
@@ -46,9 +46,10 @@ impl Drifting {
 /// How many times as wide intervals are as those of independent trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Widening {
-    /// Of the cell alone.
+    /// The widening for the cell alone.
     pub alone: f64,
-    /// Of a mean over all cells that were measured at the same level: their own noise averages out, the drift does not.
+    /// The widening for a mean over all cells that were measured at the same level: their own noise averages out, the
+    /// drift does not.
     pub together: f64,
 }
 

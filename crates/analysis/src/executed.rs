@@ -1,4 +1,4 @@
-//! What executions of a command took and used.
+//! Times and resources of a command's executions.
 
 use journal::{Cell, Execution, Trial};
 use stats::{Estimate, mean, median_interval};

@@ -1,8 +1,8 @@
-//! What a run comes to beyond its rows.
+//! Findings of a run beyond its rows.
 
 use super::{BurnIn, Cost, Figure, Gain, Index, Power, Results, Scaling};
 
-/// What a run comes to beyond its rows, by what it is about.
+/// The findings of a run beyond its rows, by subject.
 #[derive(Debug, Clone)]
 pub enum Findings {
     /// Indexes per level of copies, and what more copies bring.
@@ -14,9 +14,9 @@ pub enum Findings {
     },
     /// How tests scale.
     Scaling(Vec<Scaling>),
-    /// What conditions cost.
+    /// The cost of conditions.
     Cost(Box<Cost>),
-    /// What comparisons find on this machine; `None` if too little was measured.
+    /// The power of comparisons on this machine; `None` if too little was measured.
     Power(Option<Box<Power>>),
     /// What a burn-in found; it has no rows.
     BurnIn(Box<BurnIn>),

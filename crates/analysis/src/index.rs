@@ -33,7 +33,7 @@ pub struct Index {
     /// The sum of the parts, which BYTE 3.11 prints.
     #[serde(skip)]
     pub sum: f64,
-    /// Whether every test of the index is in it.
+    /// True if every test of the index is in it.
     pub complete: bool,
     /// The tests in it, in order.
     #[serde(skip)]
@@ -91,7 +91,7 @@ impl Index {
         self.watts.map(|watts| self.score.over(&watts))
     }
 
-    /// Whether it is of the same tests.
+    /// Returns true if it is of the same tests.
     pub(crate) fn has_parts_of(&self, other: &Index) -> bool {
         self.parts.iter().map(|part| &part.test).eq(other.parts.iter().map(|part| &part.test))
     }

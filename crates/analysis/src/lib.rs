@@ -134,7 +134,7 @@ pub struct Missing {
     pub key: Key,
     /// The test's name in reports.
     pub label: String,
-    /// Whether its score would be a latency.
+    /// True if its score would be a latency.
     #[serde(skip)]
     pub latency: bool,
     /// Why.

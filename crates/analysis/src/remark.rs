@@ -45,7 +45,7 @@ pub enum Remark {
     FewFrames {
         /// The percentile that is the value instead.
         percentile: String,
-        /// Whether they carry that one.
+        /// True if they carry that one.
         carried: bool,
     },
     /// A frame was later than the limit that ends the run.
@@ -132,7 +132,8 @@ pub enum Remark {
 }
 
 impl Remark {
-    /// Whether it is about how an interval or a percentile came about, which comparisons report in their own way.
+    /// Returns true if it is about how an interval or a percentile came about, which comparisons report in their own
+    /// way.
     pub fn is_of_method(&self) -> bool {
         matches!(
             self,

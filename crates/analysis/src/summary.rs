@@ -71,7 +71,7 @@ impl Summary {
         MADE_BY
     }
 
-    /// Whether this very analysis would make the same of a journal of `bytes` bytes.
+    /// Returns true if this very analysis would make the same of a journal of `bytes` bytes.
     pub fn is_of(&self, bytes: u64) -> bool {
         self.format == FORMAT && self.made_by == MADE_BY && self.journal_bytes == bytes
     }

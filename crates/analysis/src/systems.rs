@@ -39,7 +39,7 @@ pub struct Across {
     pub measure: Measure,
     /// The unit of its figures; none of an index.
     pub unit: String,
-    /// Whether a smaller figure is better.
+    /// True if a smaller figure is better.
     pub lower_is_better: bool,
     /// By system; `None` where it was not measured, or otherwise.
     pub standings: Vec<Option<Standing>>,

@@ -44,7 +44,7 @@ pub struct Series {
     pub common: Common,
     /// The unit; empty of an index.
     pub unit: String,
-    /// Whether lower is better.
+    /// True if lower is better.
     pub lower_is_better: bool,
     /// The runs, the oldest first.
     pub points: Vec<Point>,
@@ -102,7 +102,7 @@ pub struct Others {
     /// By how many per cent their geometric mean is above the old one, as rates; with its 95 % interval.
     #[serde(flatten)]
     pub change: Estimate,
-    /// Whether they changed the same way, by at least half as much: then it is the machine, and not this test.
+    /// True if they changed the same way, by at least half as much: then it is the machine, and not this test.
     pub alike: bool,
 }
 

@@ -70,7 +70,7 @@ pub struct Level {
     /// The levels that make up this one. The first is in each of the others.
     #[serde(default)]
     pub sum: Vec<String>,
-    /// Whether it can only be measured before anything else of the run has been switched.
+    /// True if it can only be measured before anything else of the run has been switched.
     #[serde(default)]
     pub first: bool,
 }
@@ -199,7 +199,7 @@ impl Condition {
         Condition { name, parts: [&self.parts[..], &other.parts].concat() }
     }
 
-    /// Whether it can only be measured before anything else of the run has been switched.
+    /// Returns true if it can only be measured before anything else of the run has been switched.
     pub fn is_first(&self) -> bool {
         self.parts.iter().any(|(switch, level)| switch.level(level).is_some_and(|level| level.first))
     }
@@ -232,7 +232,7 @@ impl Condition {
 }
 
 impl Level {
-    /// Whether its name is all that has to be said.
+    /// Returns true if its name is all that has to be said.
     fn is_complete(&self) -> bool {
         !self.id.is_empty() && !self.id.ends_with(':')
     }
@@ -272,7 +272,7 @@ impl Switch {
         (self.files.iter().map(|file| file.replace("{name}", &name)).collect(), text.to_owned())
     }
 
-    /// Whether its level names the file that is written.
+    /// Returns true if its level names the file that is written.
     pub fn takes_names(&self) -> bool {
         self.files.iter().any(|file| file.contains("{name}"))
     }

@@ -106,7 +106,7 @@ pub struct Test {
     pub copies: Copies,
     /// What bounds the score: a figure of processors, `test:ID`, or `link`.
     pub limit: Option<String>,
-    /// Whether a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
+    /// True if a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
     /// programs print it.
     #[serde(default)]
     pub truncate: bool,
@@ -121,11 +121,11 @@ pub struct Test {
     /// The other calls of a count, whose prices other rows have.
     #[serde(default)]
     pub beside: Vec<String>,
-    /// Whether its best slices show luck rather than quiet neighbours: its speed depends on where its processes run or where its
-    /// memory lies.
+    /// True if its best slices show luck rather than quiet neighbours: its speed depends on where its processes run or
+    /// where its memory lies.
     #[serde(default)]
     pub lucky: bool,
-    /// Whether its directory is kept from trial to trial, so that files are laid out once in a run.
+    /// True if its directory is kept from trial to trial, so that files are laid out once in a run.
     #[serde(default)]
     pub keep: bool,
     /// The argument that says how many processes, groups or jobs it has.
@@ -267,7 +267,7 @@ impl From<CheckForm> for Check {
 }
 
 impl Check {
-    /// Whether `answer` is right.
+    /// Returns true if `answer` is right.
     pub fn accepts(&self, answer: f64) -> bool {
         self.low <= answer && answer <= self.high
     }
@@ -298,7 +298,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Whether the test is of the category or the program whose tests are the group's members.
+    /// Returns true if the test is of the category or the program whose tests are the group's members.
     pub fn gathers(&self, test: &Test) -> bool {
         self.every.as_ref().is_some_and(|every| [&test.category, &test.program].contains(&every))
     }
@@ -370,7 +370,7 @@ impl Test {
         Ok(Test { label: id.clone(), id, program: program.to_owned(), args: args.to_vec(), ..row })
     }
 
-    /// Whether it is measured for its throughput, as a rate or as time per piece of work.
+    /// Returns true if it is measured for its throughput, as a rate or as time per piece of work.
     pub fn is_rate(&self) -> bool {
         self.metric != Metric::Latency && self.roles.contains(&Role::Bench)
     }
@@ -391,12 +391,12 @@ impl Test {
         self.program.strip_prefix("graphics/")
     }
 
-    /// Whether its program is built from C files of ours.
+    /// Returns true if its program is built from C files of ours.
     pub fn is_ours_in_c(&self) -> bool {
         !self.is_foreign() && self.graphics().is_none()
     }
 
-    /// Whether its program is an executable of the user's, and not one of ours.
+    /// Returns true if its program is an executable of the user's, and not one of ours.
     pub fn is_foreign(&self) -> bool {
         self.program.starts_with('/')
     }

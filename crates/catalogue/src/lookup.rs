@@ -21,7 +21,7 @@ impl Catalogue {
         self.tests.iter().find(|test| test.id == id)
     }
 
-    /// Whether a test, a group or a word of the command line is called `id`.
+    /// Returns true if a test, a group or a word of the command line is called `id`.
     pub fn has(&self, id: &str) -> bool {
         self.test(id).is_some() || self.groups.iter().any(|group| group.id == id) || id == NONE || id == "all"
     }

@@ -38,7 +38,7 @@ pub fn path() -> Option<PathBuf> {
     })
 }
 
-/// Whether the user named the file, which must exist then.
+/// Returns true if the user named the file, which must exist then.
 fn is_asked() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|value| !value.is_empty())
 }
@@ -79,7 +79,7 @@ fn check(id: &str, catalogue: &Catalogue, path: &Path) -> Result<()> {
     typeable(id, path)
 }
 
-/// Whether a name is one word that no shell and no list takes apart.
+/// Returns true if a name is one word that no shell and no list takes apart.
 pub fn is_typeable(id: &str) -> bool {
     !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }

@@ -19,7 +19,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether it is cycles per piece of work (fewer are better) rather than work per cycle.
+    /// Returns true if it is cycles per piece of work (fewer are better) rather than work per cycle.
     pub fn is_cycles(&self) -> bool {
         self.unit == "cycles"
     }

@@ -46,7 +46,7 @@ pub struct BurnIn {
 pub struct Sample {
     /// Seconds since its work began.
     pub at: f64,
-    /// Whether the work has been stopped, for the machine to cool.
+    /// True if the work has been stopped, for the machine to cool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resting: bool,
     /// What the sensors say.
@@ -132,7 +132,7 @@ impl Fault {
         Word(self.expected.0 ^ self.read.0)
     }
 
-    /// Whether the memory holds the wrong word: reading it once more gave the same.
+    /// Returns true if the memory holds the wrong word: reading it once more gave the same.
     pub fn is_held(&self) -> bool {
         self.retest == self.read
     }

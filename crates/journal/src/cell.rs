@@ -15,16 +15,16 @@ pub struct Cell {
     pub key: Key,
     /// The test's name in reports.
     pub label: String,
-    /// Whether the copies were threads of one program.
+    /// True if the copies were threads of one program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub threads: bool,
-    /// Whether its condition can only be measured before anything else of the run has been switched.
+    /// True if its condition can only be measured before anything else of the run has been switched.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
     /// What its condition is, as a sentence begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phrase: Option<String>,
-    /// Whether it is the second arm of the condition that others are compared with: an A/A control.
+    /// True if it is the second arm of the condition that others are compared with: an A/A control.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
     /// What kind of number the score is.
@@ -114,8 +114,8 @@ impl Cell {
         }
     }
 
-    /// Whether a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
-    /// programs print it. Journals that do not say so have it by the unit of those programs.
+    /// Returns true if a copy's rate loses its fraction before copies are added in the classic procedure, as
+    /// UnixBench's file programs print it. Journals that do not say so have it by the unit of those programs.
     pub fn is_truncated(&self) -> bool {
         self.truncate.unwrap_or(self.unit == "KBps")
     }

@@ -58,7 +58,7 @@ pub struct InCommon {
     pub what: &'static str,
     /// What follows if they have not.
     pub advice: &'static str,
-    /// Whether a run without this fact is left out; otherwise it counts as unknown.
+    /// True if a run without this fact is left out; otherwise it counts as unknown.
     pub if_known: bool,
 }
 
@@ -215,7 +215,7 @@ impl Fact {
         Fact { name, label, group, value, quantity }
     }
 
-    /// Whether it holds for a moment only, as the load does.
+    /// Returns true if it holds for a moment only, as the load does.
     pub fn is_of_a_moment(&self) -> bool {
         KNOWN.iter().any(|(name, _, uses)| *name == self.name && uses.contains(&Moment))
     }

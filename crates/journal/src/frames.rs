@@ -142,8 +142,8 @@ impl Recorder {
         Recorder { frames: Frames { schedule, ..Frames::default() }, before: None, first: u64::MAX }
     }
 
-    /// Whether a frame that ended this many ns after its planned moment is plausible: at most ten million slots may have
-    /// passed meanwhile.
+    /// Returns true if a frame that ended this many ns after its planned moment is plausible: at most ten million slots
+    /// may have passed meanwhile.
     pub fn can_take(&self, ns: u64) -> bool {
         ns / self.frames.schedule.period.max(1000) < 10_000_000
     }

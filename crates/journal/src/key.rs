@@ -29,12 +29,12 @@ impl Key {
         Key { test: test.to_owned(), copies, load: NONE.to_owned(), condition: NONE.to_owned() }
     }
 
-    /// Whether it has neither load nor condition.
+    /// Returns true if it has neither load nor condition.
     pub fn is_plain(&self) -> bool {
         self.load == NONE && self.condition == NONE
     }
 
-    /// Whether both are the same but for the condition.
+    /// Returns true if both are the same but for the condition.
     pub fn same_family(&self, other: &Key) -> bool {
         (&self.test, self.copies, &self.load) == (&other.test, other.copies, &other.load)
     }

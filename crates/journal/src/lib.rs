@@ -146,7 +146,7 @@ impl Journal {
     }
 }
 
-/// Whether a field can be left out; serde asks with a reference.
+/// Returns true if a field can be left out; serde asks with a reference.
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -220,7 +220,7 @@ fn place(record: Record, journal: &mut Journal) -> Result<()> {
     Ok(())
 }
 
-/// Whether a condition is one that could only be measured first when journals did not say so.
+/// Returns true if a condition is one that could only be measured first when journals did not say so.
 fn was_first(condition: &str) -> bool {
     condition.split('+').any(|part| part == "audit=never-on")
 }

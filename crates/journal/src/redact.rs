@@ -45,7 +45,7 @@ impl Journal {
 }
 
 impl Run {
-    /// Whether it says no more whose machine it was.
+    /// Returns true if it says no more whose machine it was.
     pub fn is_redacted(&self) -> bool {
         self.host == HOST
     }

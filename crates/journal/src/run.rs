@@ -208,12 +208,12 @@ impl FromStr for TimeUnit {
 }
 
 impl Run {
-    /// Whether its trials are passes that are scored by UnixBench's arithmetic.
+    /// Returns true if its trials are passes that are scored by UnixBench's arithmetic.
     pub fn is_classic(&self) -> bool {
         matches!(self.procedure, Procedure::Classic | Procedure::Imported)
     }
 
-    /// Whether its reports show how tests scale in place of lists of scores.
+    /// Returns true if its reports show how tests scale in place of lists of scores.
     pub fn is_scaling(&self) -> bool {
         self.view == View::Scaling
     }

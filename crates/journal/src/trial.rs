@@ -35,7 +35,7 @@ pub struct Trial {
     /// What proves that the cell's condition was on, and what that produced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
-    /// Whether it belongs to the second look at what was suspected of a loss.
+    /// True if it belongs to the second look at what was suspected of a loss.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub second: bool,
     /// How late the last copy began, in ns, in each try whose copies shared too little of the window. The last of these is
@@ -137,7 +137,7 @@ impl From<Slice> for [u64; 3] {
 pub struct Background {
     /// Its count per second alone, before the window opened.
     pub alone: f64,
-    /// Whether that had become steady.
+    /// True if that had become steady.
     pub steady: bool,
     /// What it reported of the window: one slice.
     pub copy: Copy,

@@ -13,7 +13,7 @@ use super::{FILE, Record};
 pub struct Writer {
     file: File,
     path: PathBuf,
-    /// Whether every line goes to stdout as well.
+    /// True if every line goes to stdout as well.
     emits: bool,
 }
 

@@ -43,9 +43,9 @@ pub struct Ask {
     pub time_unit: Option<TimeUnit>,
     /// True if the scheduler is traced, to say what held late frames up.
     pub why: bool,
-    /// Whether graphics tests draw on a private X server.
+    /// True if graphics tests draw on a private X server.
     pub xvfb: bool,
-    /// Whether the run is removed once it was shown.
+    /// True if the run is removed once it was shown.
     pub discard: bool,
 }
 
@@ -60,9 +60,9 @@ pub struct Setup {
     pub build: Option<BuildKind>,
     /// How long to wait for a program that stays silent.
     pub patience: Duration,
-    /// Whether the kernel's whole command line is kept.
+    /// True if the kernel's whole command line is kept.
     pub all_facts: bool,
-    /// Whether a skipped test is a failure.
+    /// True if a skipped test is a failure.
     pub strict: bool,
     /// What the run is called in reports and lists.
     pub comment: String,
@@ -70,7 +70,7 @@ pub struct Setup {
     pub arguments: Vec<String>,
     /// The attempt of a fleet's node that the run is, which needs the host alone.
     pub fleet: Option<Attempt>,
-    /// Whether the journal is also written to stdout.
+    /// True if the journal is also written to stdout.
     pub emit: bool,
     /// The terminal that is drawn on as a whole, to be given back even if the tool is killed.
     pub screen: Option<PathBuf>,

@@ -32,7 +32,7 @@ pub(super) struct Head<'a> {
     pub remarks: Vec<String>,
     /// What was asked for; the rest is filled in.
     pub run: Run,
-    /// Whether the run is removed once it was shown.
+    /// True if the run is removed once it was shown.
     pub discard: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Recording {
     began: Instant,
     /// Held until the end: the kernel releases it however the tool ends.
     _alone: Option<Lock>,
-    /// Whether another run was seen at the begin, which is a remark once.
+    /// True if another run was seen at the begin, which is a remark once.
     was_shared: bool,
     discarded: Option<Discarded>,
 }

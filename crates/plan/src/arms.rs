@@ -11,7 +11,7 @@ pub struct Arms {
     pub reference: Option<Arc<Condition>>,
     /// The others, in order.
     pub others: Vec<Arc<Condition>>,
-    /// Whether the reference is measured twice in some blocks, as a control.
+    /// True if the reference is measured twice in some blocks, as a control.
     pub control: bool,
 }
 

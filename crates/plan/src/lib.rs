@@ -48,7 +48,7 @@ pub struct Cell {
     pub load: Option<Arc<Test>>,
     /// The state of the machine.
     pub condition: Arc<Condition>,
-    /// Whether it is the second arm of the condition that others are compared with.
+    /// True if it is the second arm of the condition that others are compared with.
     pub control: bool,
     /// The window of each trial.
     pub window: Window,
@@ -147,7 +147,7 @@ impl Plan {
         builds.map(|(switch, level)| format!("{}={level}", switch.id)).collect()
     }
 
-    /// Whether the machine is changed, by a condition of a cell or its load.
+    /// Returns true if the machine is changed, by a condition of a cell or its load.
     pub fn changes_the_machine(&self) -> bool {
         self.cells.iter().any(|cell| !cell.condition.parts.is_empty() || !cell.load_condition.parts.is_empty())
     }

@@ -74,7 +74,7 @@ impl Matrix {
         })
     }
 
-    /// Whether a point is measured.
+    /// Returns true if a point is measured.
     pub(super) fn is_measured(&self, point: &Point<'_>) -> bool {
         // Interbench leaves these out too: a task that runs twice is not beside a load.
         let beside_itself =

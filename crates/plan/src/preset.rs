@@ -24,7 +24,7 @@ pub enum Purpose {
 pub struct Preset {
     /// Numbers of blocks after which it is asked whether they are enough; a single one is fixed.
     pub looks: &'static [u32],
-    /// Whether blocks go on while the user's budget lasts or precision is not reached.
+    /// True if blocks go on while the user's budget lasts or precision is not reached.
     pub extends: bool,
     /// Slices of a window that are counted.
     pub slices: u32,
@@ -34,8 +34,8 @@ pub struct Preset {
     pub warmup: Duration,
     /// Length of an interactive test's window.
     pub frames: Duration,
-    /// Whether cells whose trials are much longer than others are left out of most blocks, unless
-    /// the user counts these.
+    /// True if cells whose trials are much longer than others are left out of most blocks, unless the user counts
+    /// these.
     pub sparse: bool,
 }
 

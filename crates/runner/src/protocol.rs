@@ -32,7 +32,7 @@ pub struct Parser {
     /// When the window opens, in ns of CLOCK_MONOTONIC: known only after `ready`.
     pub start: u64,
     partial: Vec<u8>,
-    /// Whether it printed `ready`.
+    /// True if it printed `ready`.
     pub is_ready: bool,
     /// The report before any `copy` line, or by thread 0; then by the other threads.
     copy: Copy,

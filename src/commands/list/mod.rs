@@ -118,7 +118,8 @@ fn about(mut rows: Vec<Row>, arguments: &Arguments, catalogue: &Catalogue) -> Ve
     rows
 }
 
-/// Whether a row is about the first of `names`, a word; where that is a group, whether it is one of its tests, which follow.
+/// Returns true if a row is about the first of `names`, a word; where that is a group, whether it is one of its tests,
+/// which follow.
 fn is_about(row: &Row, names: &[String]) -> bool {
     if names.len() > 1 {
         return names.contains(&row.id);

@@ -26,7 +26,7 @@ const SENSORS: usize = 8;
 pub(crate) struct BurnInDisplay {
     plan: BurnIn,
     loudness: Loudness,
-    /// Whether the whole terminal is drawn on.
+    /// True if the whole terminal is drawn on.
     whole: bool,
     /// Lines that are rewritten in place.
     table: Option<StatusLine>,

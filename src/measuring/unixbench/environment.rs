@@ -19,7 +19,7 @@ pub(super) struct Environment {
     pub(super) tmp: PathBuf,
     /// Name of the text report, in place of one with host, date and number.
     pub(super) file_name: Option<String>,
-    /// Whether the wide CSV is wanted.
+    /// True if the wide CSV is wanted.
     pub(super) csv: bool,
     /// How many texts each shell script sorts.
     pub(super) work_factor: u32,

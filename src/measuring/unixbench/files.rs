@@ -29,7 +29,7 @@ pub(super) struct Files {
     begun: u64,
     /// The cell whose passes are being added to it.
     current: Option<usize>,
-    /// Whether the text report is a new file, empty until the end.
+    /// True if the text report is a new file, empty until the end.
     is_new: bool,
 }
 

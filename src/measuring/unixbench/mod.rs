@@ -84,7 +84,7 @@ pub(super) fn called_as_run(words: Vec<OsString>) -> Vec<OsString> {
     ["unixmark", VERB].into_iter().map(OsString::from).chain(words.into_iter().skip(1)).collect()
 }
 
-/// Whether a command line is UnixBench's, which has exit codes of its own.
+/// Returns true if a command line is UnixBench's, which has exit codes of its own.
 pub(crate) fn is_unixbench(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|verb| verb == VERB)
 }

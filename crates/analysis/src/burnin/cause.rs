@@ -12,14 +12,14 @@ const AT_LIMIT: f64 = 0.03;
 /// Where nothing speaks for anything.
 pub const UNKNOWN: &str = "unknown";
 
-/// What speaks for heat, and what for a limit of power.
+/// The evidence for heat, and for a limit of power.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cause {
     /// Evidence of heat.
     pub thermal: Vec<String>,
     /// Evidence of a limit of power.
     pub power: Vec<String>,
-    /// Whether there is any sensor to go by.
+    /// True if there is any sensor to go by.
     pub has_sensors: bool,
 }
 

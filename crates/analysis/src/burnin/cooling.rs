@@ -21,7 +21,7 @@ const CORE_KEEPS: f64 = 0.95;
 /// Seconds in which the hypervisor took more than this, in per cent, say nothing of the throughput.
 const STOLEN: f64 = 1.0;
 
-/// What the cooling has come to.
+/// The findings of a cooling test.
 #[derive(Debug, Clone, Default)]
 pub struct Cooling {
     /// The clock in GHz, the mean of all threads.
@@ -40,7 +40,7 @@ pub struct Cooling {
     pub cores: Vec<Core>,
     /// Wrong results.
     pub wrong: u64,
-    /// What the hypervisor took while it worked, in per cent.
+    /// The share of time that the hypervisor took meanwhile, in per cent.
     pub steal: Option<f64>,
     /// The clock over time, rest and all, and the throughput.
     pub clock_series: Series,
@@ -66,7 +66,7 @@ pub struct Held {
 pub struct Fall {
     /// When, in seconds since the work began.
     pub at: f64,
-    /// What the machine says of the reason.
+    /// The machine's own signs of the reason.
     pub cause: Cause,
 }
 
@@ -85,7 +85,7 @@ pub struct Core {
     pub wrong: u64,
 }
 
-/// What the threads said, second by second.
+/// The threads' counts, second by second.
 struct Threads {
     clocks: BTreeMap<u32, Series>,
     rates: BTreeMap<u32, Series>,

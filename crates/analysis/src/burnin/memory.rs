@@ -1,4 +1,4 @@
-//! What a test of memory has found.
+//! The findings of a memory test.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use journal::{self, Fault, Journal, Pass, Reading, Sample, SensorKind, Stage, Wo
 use stats::{Estimate, log_interval, median_interval};
 use words::{Grouped, count};
 
-/// What the memory has come to.
+/// The findings of a memory test.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// Bytes that were to be tested.
@@ -26,9 +26,9 @@ pub struct Memory {
     pub faults: u64,
     /// The faults that were told, by pattern.
     pub patterns: Vec<Pattern>,
-    /// What the memory controllers counted meanwhile.
+    /// The errors that the memory controllers counted meanwhile.
     pub errors: Vec<Rise>,
-    /// Whether any of them counts.
+    /// True if any of them counts.
     pub is_counted: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Pattern {
 pub struct Rise {
     /// The memory controller, as the kernel numbers them.
     pub controller: String,
-    /// Whether the errors were corrected.
+    /// True if the errors were corrected.
     pub corrected: bool,
     /// By how much it rose.
     pub count: u64,

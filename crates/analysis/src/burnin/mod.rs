@@ -13,26 +13,26 @@ pub use cooling::{Cooling, Core, Fall, Held};
 pub use memory::{Memory, Pattern, Rise};
 pub use sensors::{CoolDown, Sensor};
 
-/// What a burn-in has found.
+/// The findings of a burn-in.
 #[derive(Debug, Clone)]
 pub struct BurnIn {
     /// The program's row in the catalogue, and its name in reports.
     pub test: String,
     /// Its name in reports.
     pub label: String,
-    /// What was asked.
+    /// The settings of the burn-in.
     pub asked: journal::BurnIn,
     /// Seconds that it worked, the rest after it not counted.
     pub worked: f64,
-    /// What there is to say first.
+    /// The verdict, which reports begin with.
     pub verdict: String,
-    /// Whether nothing was wrong: no fault, no wrong result, no failure. A machine that throttles computes right.
+    /// True if nothing was wrong: no fault, no wrong result, no failure. A machine that throttles computes right.
     pub good: bool,
-    /// Of the cooling.
+    /// The findings of the cooling test.
     pub cooling: Option<Cooling>,
-    /// Of the memory.
+    /// The findings of the memory test.
     pub memory: Option<Memory>,
-    /// What each sensor said.
+    /// The readings of each sensor.
     pub sensors: Vec<Sensor>,
     /// How the machine cooled down.
     pub cool_down: Option<CoolDown>,
@@ -80,7 +80,7 @@ impl BurnIn {
         })
     }
 
-    /// Whether it worked for any time at all.
+    /// Returns true if it worked for any time at all.
     pub fn has_worked(&self) -> bool {
         self.samples.len() > 1
     }

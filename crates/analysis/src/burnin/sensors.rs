@@ -1,4 +1,4 @@
-//! What each sensor said, and how the machine cooled down.
+//! The readings of each sensor, and how the machine cooled down.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use stats::{mean, median};
 /// A rise of fewer °C has no half worth timing.
 const LEAST_RISE: f64 = 5.0;
 
-/// What one sensor said.
+/// The readings of one sensor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sensor {
     /// Its name.
@@ -25,7 +25,7 @@ pub struct Sensor {
     pub sustained: Option<f64>,
     /// The last that it said.
     pub end: Option<f64>,
-    /// What it may come to.
+    /// Its highest value allowed.
     pub limit: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether something that should be constant has fallen, and when: the trend of a noisy series.
+//! The fall of something that should be constant, and its time: the trend of a noisy series.
 
 use stats::{Estimate, NORMAL_975, median, median_interval};
 

@@ -1,4 +1,4 @@
-//! What a reader of a comparison must know: how the runs differ apart from what is asked about.
+//! Cautions for the reader of a comparison: how the runs differ apart from what is asked about.
 
 use super::{Compared, Design};
 use crate::{Remark, Results};
@@ -12,7 +12,7 @@ const SPEED: &str = "run.work-speed";
 /// A system with fewer facts is not described.
 const DESCRIBED: usize = 20;
 
-/// What stands for a value that is not known.
+/// The stand-in for a value that is not known.
 const UNKNOWN: &str = "unknown";
 
 /// The speed of work may differ by this share without a word.
@@ -59,7 +59,7 @@ pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
     found
 }
 
-/// Whether a run comes from a report that says next to nothing of its system.
+/// Returns true if a run comes from a report that says next to nothing of its system.
 fn is_undescribed(results: &Results) -> bool {
     results.run.build.is_none() && results.facts.iter().count() < DESCRIBED
 }
@@ -82,7 +82,7 @@ fn grouped(runs: &[Compared], of: impl Fn(&Results) -> Option<String>) -> Values
     runs.iter().filter_map(|run| Some((of(&run.results)?, run.letter.clone()))).grouped()
 }
 
-/// What runs differ in that can neither be compared nor be ranked together, in the plural.
+/// Differences between runs that forbid to compare or to rank them, in the plural.
 pub mod unlike {
     /// Programs of different compilers or flags.
     pub const BUILDS: &str = "builds";
@@ -95,7 +95,8 @@ pub mod unlike {
 /// The tools, whose difference alone makes no other difference doubtful.
 const TOOLS: &str = "tools";
 
-/// What runs should have in common, beside facts: each with what follows where they have not, and a run's own.
+/// Returns the properties that runs should share, beside facts: each with what follows where they have not, and a run's
+/// own.
 fn common(run: &Run) -> [(&'static str, &'static str, String); 6] {
     let Run { build, host, pin, settings, tool, .. } = run;
     let build = build.as_ref().map_or(UNKNOWN.to_owned(), |build| {
@@ -156,7 +157,7 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
     (warnings, unlike)
 }
 
-/// What the runs' own reports say of the whole run.
+/// Returns the remarks of the runs' own reports on the whole run.
 fn whole_runs(runs: &[Compared]) -> Vec<String> {
     let of_run = |run: &Compared| {
         // That intervals allow for drift is among the notes.
@@ -189,7 +190,7 @@ fn speeds(runs: &[Compared]) -> Option<String> {
     })
 }
 
-/// Whether no run of one side began after all runs of the other; unknown times are passed over.
+/// Returns true if no run of one side began after all runs of the other; unknown times are passed over.
 fn alternating(runs: &[Compared]) -> bool {
     let times: Option<Vec<jiff::Timestamp>> = runs.iter().map(|run| run.results.run.started.parse().ok()).collect();
     let Some(times) = times else { return true };

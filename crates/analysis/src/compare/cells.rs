@@ -27,7 +27,7 @@ pub struct NotCompared {
     pub measure: Option<Measure>,
     /// The cell.
     pub cell: Place,
-    /// Whether what it should have been compared with has it, so that it was lost.
+    /// True if what it should have been compared with has it, so that it was lost.
     pub lost: bool,
     /// Why.
     pub reason: String,

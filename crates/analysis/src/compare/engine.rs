@@ -72,7 +72,7 @@ pub enum Design {
 }
 
 impl Design {
-    /// Whether each two runs are a round.
+    /// Returns true if each two runs are a round.
     pub fn is_in_turn(self) -> bool {
         matches!(self, Design::Rounds | Design::Turns)
     }
@@ -90,9 +90,9 @@ impl Design {
 /// Something of both sides; in JSON a list of two.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sides<T> {
-    /// Of A.
+    /// The value of A.
     pub a: T,
-    /// Of B.
+    /// The value of B.
     pub b: T,
 }
 
@@ -116,12 +116,12 @@ impl<T: Serialize> Serialize for Sides<T> {
 /// A side's values in their own unit, by the number of the block or round, from 1.
 pub(crate) type Values = ByBlock;
 
-/// What a shift is computed of: numbers that are larger where it is better.
+/// The values that a shift is computed from: numbers that are larger where it is better.
 #[derive(Debug, Clone)]
 pub(crate) enum Data {
     /// Differences within blocks, rounds or nodes.
     Paired(ByBlock),
-    /// What is measured against, and what is judged.
+    /// The reference, and the side that is judged.
     Apart([ByBlock; 2]),
     /// The difference of two means, and how their errors were found.
     Means(Mean, Method),
@@ -146,7 +146,7 @@ impl Data {
     }
 }
 
-/// What both sides have of a cell by one measure.
+/// The values of both sides in a cell, by one measure.
 pub(crate) struct Observed {
     pub(crate) design: Design,
     /// The values that reports show.
@@ -158,7 +158,8 @@ pub(crate) struct Observed {
     pub(crate) data: Data,
     /// How much wider an interval is for the drift of runs apart.
     pub(crate) widening: Widening,
-    /// Of runs apart, how likely two runs like them are as far apart; 1 where no earlier runs say it.
+    /// The probability that two earlier runs like these lie as far apart, for runs apart; 1 where no earlier runs say
+    /// it.
     pub(crate) between: Option<f64>,
 }
 
@@ -211,11 +212,11 @@ pub(crate) struct Difference {
     pub(crate) shift: Shift,
     /// How much wider its interval is than its data alone would have it: for the drift of runs apart, or for the control.
     pub(super) widening: Widening,
-    /// What one count more is worth, where counts are so coarse that they do not differ.
+    /// The value of one count more, where counts are so coarse that they do not differ.
     quantum: f64,
     /// As of [`Observed`].
     between: Option<f64>,
-    /// What it must exceed in per cent (points) where it shares no blocks: what drift may show.
+    /// The least difference that counts, in per cent (points), where no blocks are shared: what drift may show.
     pub(crate) floor: Option<f64>,
     /// The same in a second look, unless there was none.
     again: Option<Data>,
@@ -224,7 +225,7 @@ pub(crate) struct Difference {
     /// The interval that allows for its having been called, of all in the report.
     adjusted: Estimate,
     pub(crate) verdict: Verdict,
-    /// Whether a second look shows a loss again; `None` without one.
+    /// Set if there was a second look: true if it shows the loss again.
     pub(crate) confirmed: Option<bool>,
 }
 

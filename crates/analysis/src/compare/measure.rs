@@ -1,4 +1,4 @@
-//! What is compared, and which direction of it is better.
+//! Measures that are compared, and the direction that is better.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub(crate) const LEAST: f64 = 1e-6;
 /// The amount that stands for 0, so that it has a ratio to any other.
 const ZERO_AMOUNT: f64 = 0.5;
 
-/// What is compared.
+/// A measure that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
@@ -72,7 +72,7 @@ impl Measure {
         if self == Measure::Met { "points" } else { "%" }
     }
 
-    /// Whether it is a percentile of a latency.
+    /// Returns true if it is a percentile of a latency.
     pub(crate) fn is_percentile(self) -> bool {
         matches!(self, Measure::P50 | Measure::P99 | Measure::P999)
     }
@@ -119,7 +119,7 @@ impl Measure {
         if self.lower_is_better(metric) { self.size(-goodness) } else { self.size(goodness) }
     }
 
-    /// Whether a smaller figure is better.
+    /// Returns true if a smaller figure is better.
     pub fn lower_is_better(self, metric: Metric) -> bool {
         match self {
             Measure::Met => false,

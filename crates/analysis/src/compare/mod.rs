@@ -36,11 +36,11 @@ pub use verdict::Verdict;
 /// Blocks from which on values have a spread.
 const FEWEST: usize = 8;
 
-/// What is asked of a comparison.
+/// The settings of a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// Whether each two runs are a round, or all others are compared with the first. Conditions of one run are in blocks
-    /// whether that was asked or not.
+    /// The design: each two runs are a round, or all others are compared with the first. Conditions of one run are in
+    /// blocks whether that was asked or not.
     pub design: Design,
     /// Differences up to this give no verdict, in per cent and in points.
     pub threshold: f64,
@@ -51,7 +51,7 @@ pub struct Asked {
 /// One of the runs.
 #[derive(Debug, Clone)]
 pub struct Compared {
-    /// What it is called in the report: A, B, C …; A1, B1, A2, B2 … of runs that alternated.
+    /// Its letter in the report: A, B, C …; A1, B1, A2, B2 … of runs that alternated.
     pub letter: String,
     /// Its results; of one condition alone, where one was asked for, as if there were no conditions.
     pub results: Results,
@@ -64,7 +64,7 @@ pub struct Compared {
 /// Everything a comparison shows.
 #[derive(Debug, Clone)]
 pub struct Comparisons {
-    /// What was asked.
+    /// The settings.
     pub asked: Asked,
     /// The runs, in the order given.
     pub runs: Vec<Compared>,
@@ -82,7 +82,7 @@ pub struct Comparisons {
     pub why: Option<Why>,
     /// In what the runs are so unlike that a difference may be due to it: builds, kernels …
     pub unlike: Vec<&'static str>,
-    /// What makes the runs unlike each other in more than what is asked about.
+    /// Differences between the runs beyond the one in question.
     pub warnings: Vec<String>,
     /// How to read the numbers.
     pub notes: Vec<String>,
@@ -95,7 +95,7 @@ pub struct Comparison {
     pub run: String,
     /// The cell, as A has it, or the condition.
     pub cell: Cell,
-    /// What is compared.
+    /// The measure.
     pub measure: Measure,
     /// The unit of the values.
     pub unit: String,
@@ -116,16 +116,16 @@ pub struct Comparison {
     pub p: f64,
     /// The same over all comparisons of the report: Benjamini and Hochberg's.
     pub q: f64,
-    /// What the interval rests on.
+    /// The method of the interval.
     pub method: Method,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
     /// The rounds or blocks; empty of runs apart.
     pub pairs: Vec<Pair>,
     /// One unit of the last digit of the values, in per cent of them, where that is more than 1 %: no difference can be told
     /// closer than that.
     pub resolution: Option<f64>,
-    /// What is known of this number, with the letter of the run.
+    /// Remarks on this number, with the letter of the run.
     pub warnings: Vec<Remark>,
 }
 
@@ -147,7 +147,7 @@ pub struct Pair {
 pub struct Total {
     /// The run or condition that is compared: with A, or of rounds A itself, with B.
     pub run: String,
-    /// What they come to.
+    /// The geometric mean of the changes.
     pub mean: GeometricMean,
 }
 
@@ -176,7 +176,7 @@ impl Comparison {
         self.is_of_time().then(|| 1.0 / (1.0 + self.delta.value / 100.0))
     }
 
-    /// Whether a smaller figure is better: of times, latencies and energies.
+    /// Returns true if a smaller figure is better: of times, latencies and energies.
     pub fn lower_is_better(&self) -> bool {
         self.measure.lower_is_better(self.cell.metric)
     }
@@ -196,12 +196,12 @@ impl Comparison {
         if self.lower_is_better() { inverse(delta) } else { delta }
     }
 
-    /// Whether it is a significant loss, by an estimate of at least `size` per cent (points for deadlines met).
+    /// Returns true if it is a significant loss, by an estimate of at least `size` per cent (points for deadlines met).
     pub(crate) fn is_loss_of(&self, size: f64) -> bool {
         self.verdict.is_loss() && self.change().value.abs() >= size
     }
 
-    /// Whether it is such a loss, or one of runs apart that may be a difference between runs.
+    /// Returns true if it is such a loss, or a difference of runs apart that may lie between runs alone.
     fn is_suspect_of(&self, size: f64) -> bool {
         let is_worse = self.verdict == Verdict::Differs && self.delta.value < 0.0;
         (self.verdict.is_loss() || is_worse) && self.change().value.abs() >= size
@@ -217,17 +217,17 @@ impl Comparison {
         matches!(self.measure, Measure::Cpu | Measure::User | Measure::System | Measure::Memory)
     }
 
-    /// Whether it is of energies.
+    /// Returns true if it is of energies.
     pub fn is_energy(&self) -> bool {
         self.measure == Measure::Energy
     }
 
-    /// Whether it is of the same cell and measure.
+    /// Returns true if it is of the same cell and measure.
     pub(crate) fn is_like(&self, other: &Comparison) -> bool {
         self.measure == other.measure && self.cell.key == other.cell.key
     }
 
-    /// Whether it is of the same measure and cell under any condition, as a control is.
+    /// Returns true if it is of the same measure and cell under any condition, as a control is.
     pub fn is_akin(&self, other: &Comparison) -> bool {
         self.measure == other.measure && self.cell.key.same_family(&other.cell.key)
     }
@@ -292,7 +292,7 @@ impl Comparisons {
         self.why = Some(Why::new(&systems, catalogue));
     }
 
-    /// Whether more than two runs are compared, each with the first.
+    /// Returns true if more than two runs are compared, each with the first.
     pub fn is_of_several(&self) -> bool {
         !self.asked.is_paired() && self.runs.len() > 2
     }
@@ -313,7 +313,7 @@ impl Comparisons {
 }
 
 impl Asked {
-    /// Whether each two runs are a round.
+    /// Returns true if each two runs are a round.
     pub fn is_paired(&self) -> bool {
         self.design.is_in_turn()
     }
@@ -343,7 +343,7 @@ fn lettered(results: Vec<Results>, asked: &Asked) -> Vec<Compared> {
     results.into_iter().enumerate().map(compared).collect()
 }
 
-/// What is compared with each other.
+/// Two sides that are compared.
 struct Contest<'a> {
     letter: String,
     design: Design,
@@ -365,7 +365,7 @@ fn contests<'a>(runs: &'a [Compared], design: Design) -> Vec<Contest<'a>> {
     others.iter().map(contest).collect()
 }
 
-/// Whether two sides are conditions of one run, and so share its blocks.
+/// Returns true if two sides are conditions of one run, and so share its blocks.
 fn same_run(a: &Compared, b: &Compared) -> bool {
     let id = |one: &Compared| {
         let run = &one.results.run;
@@ -425,7 +425,7 @@ impl Contest<'_> {
         draft
     }
 
-    /// Whether only what is measured against has a value of the measure.
+    /// Returns true if only what is measured against has a value of the measure.
     fn has_lost(&self, found: &[Match<'_>], measure: Measure) -> bool {
         let has = |one: &Match<'_>| one.sides.map(|side| side.value(measure).is_ok());
         found.iter().all(|one| self.design.base_first(has(one)) == [true, false])

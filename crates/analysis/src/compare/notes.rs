@@ -9,7 +9,7 @@ use words::Unique;
 pub(crate) const ENERGY: &str = "energy: the energy of one operation, counting everything that the source sees (idle \
 parts and other programs included); positive is worse";
 
-/// What of the machine's drift is in the intervals of runs apart, and what is not.
+/// Returns the part of the machine's drift that the intervals of runs apart contain, and the part that they do not.
 fn drift(runs: &[Compared]) -> String {
     let known = |run: &Compared| {
         let Drifting { share, seconds, .. } = run.results.drift?;

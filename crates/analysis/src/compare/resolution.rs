@@ -29,7 +29,7 @@ pub(super) fn of(found: &[Match<'_>], measure: Measure) -> Option<f64> {
     shares.filter(|share| *share > TOLD && share.is_finite()).reduce(f64::max)
 }
 
-/// What a reader of the difference must know of it.
+/// Returns the remark on a difference below the resolution.
 pub(super) fn warning(comparison: &Comparison) -> Option<Remark> {
     let value = if comparison.a.abs() < comparison.b.abs() { comparison.a } else { comparison.b };
     let (unit, delta) = (comparison.unit.clone(), comparison.delta.value);

@@ -1,4 +1,4 @@
-//! What is taken of the rows of runs: the trials of a cell, or one value per run of a round.
+//! The values that a comparison takes from the rows of runs: the trials of a cell, or one value per run of a round.
 
 use super::engine::{Data, Design, Observed, Sides, Values};
 use super::measure::LEAST;
@@ -25,7 +25,7 @@ pub(super) struct Match<'a> {
 }
 
 impl Side<'_> {
-    /// What the cell itself is compared by: its score, or an interactive test's median, p99 and deadlines.
+    /// Returns the cell's own measures: its score, or an interactive test's median, p99 and deadlines.
     fn measures(&self) -> &'static [Measure] {
         match &self.row.latency {
             None => &[Measure::Score],
@@ -34,7 +34,7 @@ impl Side<'_> {
         }
     }
 
-    /// What an operation's energy was read from, if it is known.
+    /// Returns the source of an operation's energy, if it is known.
     fn energy(&self) -> Option<&str> {
         self.row.energy.as_ref()?.per_operation?;
         self.run.results.facts.energy_source()
@@ -101,8 +101,8 @@ impl Side<'_> {
     }
 }
 
-/// What a cell is compared by: what it is itself, and an operation's energy where both runs of each round have it from one kind
-/// of source.
+/// Returns the measures of a cell: what it is itself, and an operation's energy where both runs of each round have it
+/// from one kind of source.
 pub(super) fn measures(found: &[Match<'_>]) -> Vec<Measure> {
     let own = found.first().map_or(&[][..], |one| one.sides.a.measures());
     let of_both = |one: &Match<'_>| {
@@ -218,7 +218,8 @@ fn rounds(found: &[Match<'_>], measure: Measure, design: Design) -> Result<Obser
     }
 }
 
-/// What is known of the numbers of a cell, with the letters of the runs; how many trials they rest on is told elsewhere.
+/// Returns the remarks on the numbers of a cell, with the letters of the runs; how many trials they rest on is told
+/// elsewhere.
 pub(super) fn warnings(found: &[Match<'_>]) -> Vec<Remark> {
     let sides = found.iter().flat_map(|one| [one.sides.a, one.sides.b]);
     let remarks = |side: Side<'_>| {

@@ -15,17 +15,17 @@ pub struct Thesis {
     pub beyond: f64,
     /// One row per score and percentile, in the order of the comparisons.
     pub rows: Vec<ThesisRow>,
-    /// What loses more in any round, the largest first.
+    /// The tests that lose more in any round, the largest first.
     pub figure4: Vec<Bar>,
 }
 
-/// What a test loses.
+/// The loss of a test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThesisRow {
     /// The cell.
     #[serde(flatten)]
     pub cell: Place,
-    /// What is compared.
+    /// The measure.
     pub measure: Measure,
     /// Delta-1, Delta-2 …: 100 · (A − B) ÷ B of each round, of rates; null where a round does not have it.
     pub deltas: Vec<Option<f64>>,
@@ -45,7 +45,7 @@ pub struct Bar {
     /// The cell.
     #[serde(flatten)]
     pub cell: Place,
-    /// What is compared.
+    /// The measure.
     pub measure: Measure,
     /// The largest loss of rate of all rounds, in per cent.
     pub loss: f64,
@@ -65,7 +65,7 @@ impl Thesis {
 }
 
 impl ThesisRow {
-    /// Whether it is the row of this comparison.
+    /// Returns true if it is the row of this comparison.
     pub fn is(&self, one: &Comparison) -> bool {
         self.measure == one.measure && self.cell.key == one.cell.key
     }
@@ -88,8 +88,8 @@ fn row(comparison: &Comparison, rounds: usize) -> Option<ThesisRow> {
     })
 }
 
-/// What A is better by than B in a round, in per cent of B's rate. The same as by logarithms, and to the last digit the
-/// thesis's (RUN1 − RUN2) ÷ RUN2 · 100.
+/// Returns how much better A is than B in a round, in per cent of B's rate. The same as by logarithms, and to the last
+/// digit the thesis's (RUN1 − RUN2) ÷ RUN2 · 100.
 fn gain(metric: Metric, Pair { a, b, .. }: &Pair) -> f64 {
     match metric {
         // A time's rate is its inverse.

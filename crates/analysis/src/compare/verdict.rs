@@ -1,6 +1,6 @@
-//! What a difference comes to in words: slower, faster, the same, or undecided.
+//! The verdict on a difference: slower, faster, the same, or undecided.
 
-/// What a comparison comes to. Sizes are in the unit of the difference.
+/// The verdict of a comparison. Sizes are in the unit of the difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
     /// Takes longer, significantly and beyond the threshold.
@@ -34,12 +34,12 @@ impl Verdict {
         }
     }
 
-    /// Whether a difference is shown.
+    /// Returns true if a difference is shown.
     pub fn is_decided(&self) -> bool {
         !matches!(self, Verdict::Same(_) | Verdict::Undecided(_))
     }
 
-    /// Whether it is slower or worse.
+    /// Returns true if it is slower or worse.
     pub fn is_loss(&self) -> bool {
         matches!(self, Verdict::Slower | Verdict::Worse)
     }

@@ -34,7 +34,7 @@ pub(super) enum Look {
     Second,
 }
 
-/// What a cell is compared by, where its trials have it; first what it is itself.
+/// Returns the measures of a cell that its trials have; first what it is itself.
 pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
     match cell.metric {
         Metric::Latency => &[Measure::P50, Measure::P99, Measure::P999, Measure::Met],

@@ -1,4 +1,4 @@
-//! What the runner asks while it measures: whether intervals are narrow enough, and what deserves a second look.
+//! Questions of the runner while it measures: whether intervals are narrow enough, and what deserves a second look.
 
 use super::arms::Arms;
 use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial};
@@ -14,7 +14,7 @@ use catalogue::Metric;
 const NARROW: f64 = 0.005;
 const NARROW_LATENCY: f64 = 0.05;
 
-/// Of a large difference, so much of it is enough.
+/// The share of a large difference at which its half-width is narrow enough.
 const SHARE: f64 = 0.2;
 
 /// The fewest executions of a command whose noise is known: by simulation, an interval that fewer let appear narrow enough holds
@@ -35,11 +35,12 @@ fn numbered<'a>(family: &[(&Cell, &'a [Trial])]) -> (Vec<Cell>, Vec<Vec<&'a Tria
     (cells.collect(), family.iter().map(|(_, trials)| trials.iter().collect()).collect())
 }
 
-/// Whether every condition of one test (with its copies and load) is measured well enough: the half-width of its
-/// difference is at most 0.5 %, or a fifth of the difference; of an interactive test's median and p99 5 %; or the user's own
-/// `precision` in place of both. Whether a difference is shown decides nothing, so looking several times makes no false alarm. That
-/// a large one may be known less narrowly does: by simulation it costs up to two points of coverage, and 0.3 points of bias away
-/// from 0. A condition without a result, and one that was measured in blocks of its own, want no more blocks.
+/// Returns true if every condition of one test (with its copies and load) is measured well enough: the half-width of
+/// its difference is at most 0.5 %, or a fifth of the difference; of an interactive test's median and p99 5 %; or the
+/// user's own `precision` in place of both. Whether a difference is shown decides nothing, so looking several times
+/// makes no false alarm. That a large one may be known less narrowly does: by simulation it costs up to two points of
+/// coverage, and 0.3 points of bias away from 0. A condition without a result, and one that was measured in blocks of
+/// its own, want no more blocks.
 pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
     let (cells, trials) = numbered(family);
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };

@@ -1,4 +1,4 @@
-//! What conditions cost: every condition against the one they are compared with, within the blocks of one run.
+//! The cost of conditions: every condition against the one they are compared with, within the blocks of one run.
 //!
 //! A block holds one trial of every arm in random order: the condition compared with (the *baseline*), every other condition,
 //! and in some blocks the first a second time (the *control*). What drifts slowly hits all arms of a block alike and goes with their
@@ -46,7 +46,7 @@ pub use power::{Need, Planted, Power, Price};
 /// Differences up to this many per cent (points for deadlines) are negligible.
 const THRESHOLD: f64 = 1.0;
 
-/// What a run about cost has found.
+/// The findings of a run about cost.
 #[derive(Debug, Clone)]
 pub struct Cost {
     /// The condition that the others are compared with.
@@ -73,14 +73,14 @@ pub struct Cost {
 pub struct Condition {
     /// Its name.
     pub name: String,
-    /// What it costs in one or two sentences, for people.
+    /// Its cost in one or two sentences, for people.
     pub sentence: String,
     /// One per cell and measure, in the order of the rows.
     pub effects: Vec<Effect>,
     /// Per index (its id, or `all` for the geometric mean of all rates) and number of copies: the difference in per cent, by
     /// resampling blocks jointly.
     pub totals: Vec<Total>,
-    /// What proves that it was on, each once.
+    /// The proofs that it was on, each once.
     pub evidence: Vec<String>,
 }
 
@@ -93,9 +93,9 @@ pub struct Total {
     pub name: String,
     /// How many copies.
     pub copies: u32,
-    /// What ran in the background.
+    /// The load in the background.
     pub load: String,
-    /// What they come to.
+    /// The geometric mean of the changes.
     pub mean: GeometricMean,
 }
 
@@ -104,10 +104,10 @@ pub struct Total {
 pub struct Effect {
     /// The comparison: A is the condition compared with, B this one; `pairs` are the blocks.
     pub comparison: Comparison,
-    /// What a difference that shares no blocks must exceed in per cent (points): what drift shows from the first half of the
-    /// run to the second. `None` within blocks.
+    /// The least difference that counts, in per cent (points), where no blocks are shared: what drift shows from the
+    /// first half of the run to the second. `None` within blocks.
     pub floor: Option<f64>,
-    /// Whether a second look at fresh blocks shows the loss again; none where there was no second look.
+    /// Set if there was a second look: true if fresh blocks show the loss again.
     pub confirmed: Option<bool>,
     /// The trail that auditing left.
     pub trail: Option<TrailFigures>,
@@ -119,7 +119,7 @@ pub struct Effect {
     pub cpu_ns: Option<Sides<f64>>,
 }
 
-/// What auditing wrote per operation, in the windows of all trials, and in total.
+/// The trail of auditing per operation, in the windows of all trials, and in total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct TrailFigures {
     /// Events of all trials, with the programs' start and end.

@@ -57,7 +57,8 @@ fn chosen(comparisons: &[&Comparison]) -> Option<String> {
     })
 }
 
-/// What of a trail was written only after the window: work that the figures do not have in them.
+/// Returns a note on the part of a trail that was written only after the window: work that the figures do not have in
+/// them.
 fn queued(effects: &[&Effect]) -> Option<String> {
     let share = |effect: &Effect| effect.trail.map_or(0.0, |trail| trail.queued);
     let most = effects.iter().map(|effect| share(effect)).fold(0.0, f64::max);
@@ -97,7 +98,7 @@ fn energy(comparisons: &[&Comparison], widening: f64) -> Option<String> {
     comparisons.iter().any(|one| one.is_energy()).then_some(note)
 }
 
-/// What the control says of the method on this machine.
+/// Returns the control's verdict on the method on this machine.
 fn control(controls: &[&Comparison], widening: f64) -> String {
     let known: Vec<&&Comparison> = controls.iter().filter(|one| one.delta.bounded()).collect();
     let called = known.iter().filter(|one| one.verdict.is_decided());
@@ -150,7 +151,7 @@ fn drift(arms: &Arms<'_>, rows: &[Figure]) -> Option<String> {
     })
 }
 
-/// What failures took from the blocks.
+/// Returns a note on the trials that failed in blocks.
 fn lost(arms: &Arms<'_>) -> Option<String> {
     let all: Vec<_> = arms.cells.iter().flat_map(|cell| arms.of(cell)).collect();
     let failed = all.iter().filter(|trial| trial.error.is_some()).count();

@@ -1,4 +1,5 @@
-//! What comparisons find on this machine: arms that are equal and arms slowed on purpose, judged by the same steps as conditions.
+//! The power of comparisons on this machine: arms that are equal and arms slowed on purpose, judged by the same steps
+//! as conditions.
 //!
 //! The three equal arms of a block are measured in random order, so whichever of them is called the first, its control or the
 //! condition makes no difference: every way to choose, block by block, is one more comparison of equal arms that the run might
@@ -33,7 +34,7 @@ const FEWEST: u32 = 7;
 /// The quantile of the normal distribution that one in ten lies beyond.
 const ONE_IN_TEN: f64 = 1.2816;
 
-/// What `unixmark doctor --power` finds.
+/// The findings of `unixmark doctor --power`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Power {
     /// Blocks of the run, which are those of every comparison.
@@ -42,9 +43,9 @@ pub struct Power {
     pub alarms: f64,
     /// The share of reports of such comparisons, one of each test, that call any.
     pub reports: f64,
-    /// What is found of arms that were slowed.
+    /// The findings on arms that were slowed on purpose.
     pub planted: Vec<Planted>,
-    /// What each test needs for a difference to be shown.
+    /// The price of a shown difference, test by test.
     pub tests: Vec<Need>,
 }
 
@@ -59,7 +60,7 @@ pub struct Planted {
     pub measured: f64,
 }
 
-/// What one test needs.
+/// The price of a shown difference in one test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Need {
     /// The test.
@@ -68,11 +69,12 @@ pub struct Need {
     pub label: String,
     /// Half the width, in per cent, of the interval of a difference of equal arms over all blocks.
     pub half: f64,
-    /// What 1, 2 and 5 % take.
+    /// The prices of 1, 2 and 5 %.
     pub sizes: [Price; SIZES.len()],
 }
 
-/// What it takes, with 90 % confidence, that four of five comparisons of two arms show a difference: their 95 % intervals exclude 0.
+/// The blocks and time after which, with 90 % confidence, four of five comparisons of two arms show a difference: their
+/// 95 % intervals exclude 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Price {
     /// The difference in per cent.
@@ -223,7 +225,7 @@ fn pace(journal: &Journal) -> f64 {
     (at(journal.trials.last()) - at(journal.trials.first())) / (journal.trials.len() as f64 - 1.0).max(1.0)
 }
 
-/// What each test needs. `equal` are comparisons of equal arms over `blocks` blocks.
+/// Returns the blocks that each test needs. `equal` are comparisons of equal arms over `blocks` blocks.
 fn needs(equal: &[Comparison], blocks: u32, pace: f64) -> Vec<Need> {
     let tests = equal.iter().map(|one| (one.cell.key.test.clone(), one.cell.label.clone())).unique();
     let need = |(test, label): (String, String)| {

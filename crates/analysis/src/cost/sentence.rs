@@ -1,4 +1,4 @@
-//! What a condition costs, in a sentence: what is lost first, then what is not, then what is not known.
+//! The cost of a condition in a sentence: what is lost first, then what is not, then what is not known.
 
 use super::{Effect, Measure};
 use crate::{Verdict, named};
@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 /// From this time factor on it is told of every loss, not of the largest alone.
 const TOLD_FACTOR: f64 = 2.0;
 
-/// What a cell comes to, by the one of its measures that says most.
+/// The outcome of a cell, by the one of its measures that says most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Loss,
@@ -112,7 +112,7 @@ fn copies(effect: &Effect) -> u32 {
 
 /// How tests are named.
 struct Labels {
-    /// Whether there are several levels of copies.
+    /// True if there are several levels of copies.
     several: bool,
 }
 

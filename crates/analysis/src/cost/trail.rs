@@ -1,4 +1,4 @@
-//! What a condition left behind: the trail of auditing, processor time, and what proves that it was on.
+//! Traces of a condition: the trail of auditing, processor time, and what proves that it was on.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{latency, score};
 use stats::median;
 use words::Unique;
 
-/// What a trial did in its whole window: the counts of all slices, or the frames of an interactive test.
+/// Returns the work of a trial in its whole window: the counts of all slices, or the frames of an interactive test.
 fn work(trial: &Trial) -> f64 {
     let frames: u64 = latency::frames(trial).map(|frames| frames.done).sum();
     if frames > 0 { frames as f64 } else { trial.copies.iter().map(|copy| score::count(&copy.slices)).sum() }

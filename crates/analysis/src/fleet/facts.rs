@@ -1,4 +1,4 @@
-//! What slow nodes have in common, and in what nodes differ at all.
+//! Facts that slow nodes share, and facts in which nodes differ at all.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use journal::Quantity;
 use stats::{false_discovery_rates, fisher_p};
 use words::Grouped;
 
-/// What is told of every run beside its facts: what the hypervisor and other processes took while it was measured, its
-/// programs and its tool.
+/// Returns the values of every run beside its facts: what the hypervisor and other processes took while it was
+/// measured, its programs and its tool.
 pub(super) const OWN: [&str; 4] = [STEAL, FOREIGN, BUILD, TOOL];
 const STEAL: &str = "neighbours.steal";
 const FOREIGN: &str = "neighbours.processes";
@@ -50,7 +50,7 @@ struct Told<'a> {
     label: &'a str,
     /// Where it stands in the first node's report that has it.
     place: usize,
-    /// Whether it holds for a moment only.
+    /// True if it holds for a moment only.
     is_of_a_moment: bool,
     /// By node; `None` if it is not known.
     values: Vec<Option<&'a str>>,
@@ -59,7 +59,7 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Whether it is not known, or not the same, on all nodes.
+    /// Returns true if it is unknown on a node, or differs between nodes.
     fn differs(&self) -> bool {
         self.values.contains(&None) || self.values.windows(2).any(|two| two[0] != two[1])
     }

@@ -149,7 +149,7 @@ fn judged(raw: &[Option<Raw>]) -> Judged {
 }
 
 impl Verdicts {
-    /// Whether anything of them could be judged.
+    /// Returns true if anything of them could be judged.
     pub(super) fn any(&self) -> bool {
         self.columns
             .iter()

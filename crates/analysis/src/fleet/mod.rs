@@ -28,7 +28,7 @@ pub struct Delivered<'a> {
     pub id: &'a NodeId,
     /// What reports call it: the node, and the task if it has several; it may hold anything.
     pub name: &'a str,
-    /// Whether its run was whole; the figures of one that was cut short are used, and marked.
+    /// True if its run was whole; the figures of one that was cut short are used, and marked.
     pub whole: bool,
     /// What it came to.
     pub summary: &'a Summary,
@@ -93,7 +93,7 @@ pub struct Group {
     pub nodes: usize,
     /// The group's typical node over the whole fleet's, as the geometric mean over the columns; none with one group.
     pub overall: Option<f64>,
-    /// Whether it has enough nodes for one to be named.
+    /// True if it has enough nodes for one to be named.
     pub judged: bool,
 }
 
@@ -130,7 +130,7 @@ pub struct Node {
     pub name: String,
     /// The place of its group in the groups.
     pub group: usize,
-    /// Whether its run was whole.
+    /// True if its run was whole.
     pub whole: bool,
     /// Its figures over its group's typical ones, as a geometric mean: below 1 it is slower. The interval is of its
     /// measurement alone. NaN without a figure.

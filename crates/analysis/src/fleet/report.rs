@@ -166,7 +166,7 @@ pub(super) fn gravest_first(found: &mut [Outlier]) {
     });
 }
 
-/// Whether a deviation in per cent is named.
+/// Returns true if a deviation in per cent is named.
 pub(super) fn named(deviation: f64, q: f64, threshold: f64) -> Option<Named> {
     let beyond = q <= RATE && deviation.abs() > threshold;
     beyond.then_some(if deviation < 0.0 { Named::Slow } else { Named::Fast })

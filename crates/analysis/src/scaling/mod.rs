@@ -95,7 +95,7 @@ impl Scaling {
         super::named(&self.label, &self.key.load, &self.key.condition)
     }
 
-    /// Whether a row is one of its levels.
+    /// Returns true if a row is one of its levels.
     pub fn has(&self, cell: &Cell) -> bool {
         series(&self.key) == series(&cell.key)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Forest {
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) at: Estimate,
-    /// Whether it is of energies.
+    /// True if it is of energies.
     pub(crate) is_energy: bool,
     /// What it comes to; `None` for a mean of others, which is a diamond.
     pub(crate) verdict: Option<Verdict>,
@@ -70,7 +70,7 @@ fn look(verdict: &Verdict) -> (&'static str, usize) {
 }
 
 impl Forest {
-    /// Whether any of its rows is of energies.
+    /// Returns true if any of its rows is of energies.
     pub(crate) fn has_energy(&self) -> bool {
         self.rows.iter().any(|row| row.is_energy)
     }

@@ -55,9 +55,9 @@ pub(crate) struct Series {
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     pub(crate) points: Vec<(f64, f64)>,
-    /// Whether it is something other than a result.
+    /// True if it is something other than a result.
     pub(crate) dashed: bool,
-    /// Whether it is to compare with, and has no hue.
+    /// True if it is to compare with, and has no hue.
     pub(crate) plain: bool,
 }
 

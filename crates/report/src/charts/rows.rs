@@ -50,7 +50,7 @@ pub(crate) struct Guide {
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) label: String,
-    /// Whether it sums others up.
+    /// True if it sums others up.
     pub(crate) strong: bool,
     pub(crate) marks: Vec<Mark>,
 }
@@ -119,7 +119,7 @@ impl Mark {
         Mark { lane, class, shape: series, form: Form::Full, at, words: vec![words], title }
     }
 
-    /// Whether words stand beside it.
+    /// Returns true if words stand beside it.
     fn is_result(&self) -> bool {
         matches!(self.form, Form::Full | Form::Span)
     }

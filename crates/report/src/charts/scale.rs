@@ -71,12 +71,12 @@ impl Scale {
         Some(self.from + share.clamp(0.0, 1.0) * (self.to - self.from))
     }
 
-    /// Whether the axis has a place for the value.
+    /// Returns true if the axis has a place for the value.
     pub(crate) fn shows(&self, value: f64) -> bool {
         self.inner(value).is_some_and(|value| (self.low..=self.high).contains(&value))
     }
 
-    /// Whether the value lies off the lower edge.
+    /// Returns true if the value lies off the lower edge.
     pub(crate) fn is_below(&self, value: f64) -> bool {
         self.inner(value).is_some_and(|value| value < self.low)
     }

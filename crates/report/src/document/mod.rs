@@ -167,7 +167,7 @@ pub struct Table {
     /// The rows, each with as many fields as there are columns.
     pub rows: Vec<Row>,
     pub readers: Readers,
-    /// Whether people see the columns' headings.
+    /// True if people see the columns' headings.
     pub headed: bool,
 }
 
@@ -420,7 +420,7 @@ impl Block {
         Block::List(List { items, readers: Readers::PEOPLE, ..List::default() })
     }
 
-    /// Whether there is anything in it for the reader; to programs an empty table says something too.
+    /// Returns true if there is anything in it for the reader; to programs an empty table says something too.
     pub fn is_for(&self, reader: Reader) -> bool {
         match self {
             Block::Text(readers, ..) => readers.has(reader),

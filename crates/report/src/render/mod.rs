@@ -71,7 +71,7 @@ pub struct Layout {
     pub format: Format,
     /// Columns of text.
     pub room: usize,
-    /// Whether text is in ASCII.
+    /// True if text is in ASCII.
     pub ascii: bool,
 }
 

@@ -52,7 +52,7 @@ fn section(results: &Results, level: &Copies<'_>) -> Markup {
     }
 }
 
-/// Whether a row is in the index's block.
+/// Returns true if a row is in the index's block.
 fn has(index: &Index, row: &Figure) -> bool {
     part(index, row).is_some() || index.others.iter().any(|(label, _)| *label == row.cell.label)
 }
