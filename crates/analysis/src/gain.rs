@@ -1,4 +1,4 @@
-//! What more copies bring: scores and indexes at several copies over those at the fewest.
+//! The gain from more copies: scores and indexes at several copies over those at the fewest.
 
 use std::collections::HashMap;
 

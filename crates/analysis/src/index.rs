@@ -24,7 +24,7 @@ pub struct Index {
     /// Where another run's would lie; `None` before enough runs are known.
     #[serde(skip)]
     pub another: Option<Another>,
-    /// What it is while the neighbours are quiet; `None` unless all of its tests have such a score.
+    /// The index while the neighbours are quiet; `None` unless all of its tests have such a score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Estimate>,
     /// The geometric mean of the power of its tests in W; `None` unless that of all is known.

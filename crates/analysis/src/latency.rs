@@ -11,13 +11,13 @@ use words::Unique;
 /// The percentiles that reports show, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
 
-/// Of the worst frames, as many are shown.
+/// The number of worst frames that are shown.
 pub(super) const WORST: usize = 32;
 
 /// ns in the unit of every latency, ms.
 pub(super) const MS: f64 = 1e6;
 
-/// What the frames of a cell come to. Times are in ms, shares in per cent.
+/// The figures of a cell's frames. Times are in ms, shares in per cent.
 #[derive(Debug, Clone)]
 pub struct Latency {
     /// Which latency it is.
@@ -55,13 +55,13 @@ pub struct Latency {
     pub worst: Vec<Frame>,
     /// The causes of late frames; `None` unless the scheduler was traced.
     pub holders: Option<HeldUp>,
-    /// What the scheduler did to the task, per trial on average.
+    /// Delays by the scheduler, per trial on average.
     pub attribution: Attribution,
     /// Median and p99 of each trial (ms) and its share of deadlines met (per cent), in order; for comparisons.
     pub trials: Vec<TrialFigures>,
 }
 
-/// What the scheduler did to a task, per trial on average.
+/// Delays of a task by the scheduler, per trial on average.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Attribution {
     /// Time the thread was ready and waited for a processor, in ms per second of the window.
@@ -81,11 +81,11 @@ pub struct Attribution {
 /// Frames per second as players count them: frames ÷ the time they took. Shares that hold fewer than ten frames have none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FrameRates {
-    /// Of all frames.
+    /// The mean of all frames.
     pub all: f64,
-    /// Of the slowest 1 %.
+    /// The mean of the slowest 1 %.
     pub low_1: Option<f64>,
-    /// Of the slowest 0.1 %.
+    /// The mean of the slowest 0.1 %.
     pub low_01: Option<f64>,
 }
 
@@ -111,7 +111,7 @@ pub struct TrialFigures {
     pub met: Option<f64>,
 }
 
-/// What a load did beside the measurement.
+/// The work of a load beside the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Load {
     /// Its name in reports.
@@ -187,7 +187,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Figure> {
     })
 }
 
-/// What the load did over the trials; nothing where none ran.
+/// Returns the load's work over the trials; nothing where none ran.
 pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<Remark>)> {
     let scale = cell.background.as_ref()?;
     let all: Vec<_> = trials.iter().filter_map(|trial| trial.background.as_deref()).collect();

@@ -91,10 +91,10 @@ pub fn named(label: &str, load: &str, condition: &str) -> String {
     name
 }
 
-/// What a run has found.
+/// The results of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Results {
-    /// What was asked for.
+    /// The settings of the run.
     pub run: Run,
     /// How long it took, in seconds.
     pub seconds: f64,
@@ -102,11 +102,11 @@ pub struct Results {
     pub trials: usize,
     /// Why it ended; `None` if the journal was cut short.
     pub end: Option<Ended>,
-    /// What is known of the system.
+    /// The facts of the system.
     pub facts: Facts,
     /// One per cell with a result, in catalogue order within each level of copies.
     pub figures: Vec<Figure>,
-    /// What the run is about.
+    /// The findings on the subject of the run.
     pub findings: Findings,
     /// The counts of commands where there are any; first those of the command that others are compared with.
     pub counts: Vec<Counts>,
@@ -116,13 +116,13 @@ pub struct Results {
     pub errors: Vec<Missing>,
     /// The drift that intervals allow for; `None` if too few trials show any.
     pub drift: Option<Drifting>,
-    /// What a narrower interval takes; `None` unless the run is about scores and has a wide one.
+    /// The price of a narrower interval; `None` unless the run is about scores and has a wide one.
     pub bill: Option<Bill>,
     /// How much of the time neighbours disturbed; `None` if that is not known.
     pub neighbours: Option<Neighbours>,
     /// Its standings among reference systems; empty until [`Results::stand_among`] finds them.
     pub references: Vec<Reference>,
-    /// What touches the whole run.
+    /// Warnings on the whole run.
     pub warnings: Vec<Remark>,
 }
 
@@ -188,7 +188,7 @@ impl Results {
         }
     }
 
-    /// What the run is about, computed of its rows and of the `controls` among its cells.
+    /// Returns the findings on the subject of the run, from its rows and the `controls` among its cells.
     fn find(
         &self,
         journal: &Journal,
@@ -329,7 +329,7 @@ fn seconds(journal: &Journal, burnin: bool) -> f64 {
     }
 }
 
-/// What its end and its procedure make remarkable.
+/// Returns the remarks on its end and its procedure.
 fn how_it_went(journal: &Journal) -> Vec<Remark> {
     let mut remarks = Vec::new();
     match journal.end.as_ref().map(|end| end.reason) {
@@ -345,7 +345,7 @@ fn how_it_went(journal: &Journal) -> Vec<Remark> {
     remarks
 }
 
-/// What the programs reported about themselves, each note once, with the number of trials that have it.
+/// Returns the programs' notes, each note once, with the number of trials that have it.
 fn notes(trials: &[&Trial]) -> Vec<Remark> {
     let of = trials.iter().filter(|trial| !trial.copies.is_empty()).count();
     let notes =

@@ -1,4 +1,4 @@
-//! What is known while a run goes on.
+//! Estimates while a run goes on.
 
 use std::collections::BTreeMap;
 

@@ -189,8 +189,8 @@ impl Calm {
         calm
     }
 
-    /// What its slices reach in a run of `blocks` blocks, where hidden neighbours `disturbed` a share of its trials; `None` if
-    /// too few trials were calm.
+    /// Returns the levels that its slices reach in a run of `blocks` blocks, where hidden neighbours `disturbed` a
+    /// share of its trials; `None` if too few trials were calm.
     fn levels(&self, disturbed: f64, blocks: u64) -> Option<Levels> {
         let count = PARTS.min(blocks);
         let whole = self.rates(|_| true);
@@ -214,7 +214,7 @@ impl Calm {
     }
 }
 
-/// What the best tenth of a row's slices reaches, and their median.
+/// The levels that the best tenth of a row's slices reaches, and their median.
 struct Levels {
     best: Level,
     median: Level,

@@ -1,4 +1,4 @@
-//! What a reader must know of a number or of a run: values, whose sentences are made where they are shown.
+//! Remarks on a number or a run: values, whose sentences are made where they are shown.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -36,7 +36,7 @@ pub enum Remark {
     Late {
         /// In how many trials.
         trials: usize,
-        /// Of how many.
+        /// Their number.
         of: usize,
         /// How late at most, in ms.
         most_ms: f64,
@@ -57,30 +57,30 @@ pub enum Remark {
     LoadUnsteady {
         /// Before how many windows.
         windows: usize,
-        /// Of how many.
+        /// Their number.
         of: usize,
     },
-    /// What the load's program reported about itself.
+    /// A note of the load's program.
     LoadNote(String),
-    /// What the program reported about itself, in some of the trials.
+    /// A note of the program in some of the trials.
     ProgramNote {
         /// Its words.
         note: String,
         /// In how many trials.
         trials: usize,
-        /// Of how many.
+        /// Their number.
         of: usize,
     },
     /// Trials failed.
     Failed {
         /// How many.
         trials: usize,
-        /// Of how many.
+        /// Their number.
         of: usize,
         /// Why the first did.
         reason: String,
     },
-    /// What was written down when the run was measured.
+    /// A note that was written when the run was measured.
     Journal(String),
     /// The journal has no last line.
     CutShort,
@@ -99,14 +99,14 @@ pub enum Remark {
     InRun {
         /// The run's letter.
         run: String,
-        /// What is remarked.
+        /// The remark.
         remark: Box<Remark>,
     },
     /// A comparison rests on some of the rounds.
     SomeRounds {
         /// How many have the cell on both sides.
         rounds: usize,
-        /// Of how many.
+        /// Their number.
         of: usize,
         /// Why the others do not.
         reason: String,
@@ -115,7 +115,7 @@ pub enum Remark {
     SomeBlocks {
         /// How many have the cell under both conditions.
         blocks: usize,
-        /// Of how many.
+        /// Their number.
         of: usize,
     },
     /// A printed score has too few digits to tell a small difference.

@@ -19,7 +19,7 @@ const SHORTEST: f64 = 0.2;
 /// One pass as UnixBench sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pass {
-    /// What the passes are sorted by: the sum of the copies' counts.
+    /// The key that passes are sorted by: the sum of the copies' counts.
     pub count: f64,
     /// The mean of the copies' times.
     pub seconds: f64,
@@ -204,7 +204,7 @@ fn shared_rates(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
     rates.iter().all(|rate| rate.is_finite()).then_some(rates)
 }
 
-/// What was done between two moments, where a slice that lies across one of them counts by its share.
+/// Returns the work between two moments, where a slice that lies across one of them counts by its share.
 fn done_within(slices: &[Slice], from: u64, to: u64) -> f64 {
     let part = |slice: &Slice| {
         let inside = slice.end.min(to).saturating_sub(slice.start.max(from));
@@ -228,7 +228,7 @@ pub(super) fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
     }
 }
 
-/// What one copy reported in a pass, as UnixBench's programs do.
+/// The numbers that one copy reported in a pass, as UnixBench's programs do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reported {
     /// Loops, or a rate where there is no time base.

@@ -1,4 +1,4 @@
-//! What a run came to, small enough to be read for thousands of runs.
+//! The summary of a run, small enough to be read for thousands of runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ use journal::{Ended, Facts, Journal, Run};
 /// The version of a summary's keys.
 const FORMAT: &str = "unixmark-summary/2";
 
-/// What makes summaries: the tool, its version, and a hash of the analysis's sources, so that a changed statistic is computed
-/// again.
+/// The version of summaries: the tool, its version, and a hash of the analysis's sources, so that a changed statistic
+/// is computed again.
 const MADE_BY: &str = concat!("unixmark ", env!("CARGO_PKG_VERSION"), " ", env!("ANALYSIS"));
 
 /// A run's results without what only its own report shows. It is made of the journal, and can be made again at any time.
@@ -22,9 +22,9 @@ pub struct Summary {
     pub made_by: String,
     /// Length of the journal it was made of, in bytes.
     pub journal_bytes: u64,
-    /// What was asked for.
+    /// The settings of the run.
     pub run: Run,
-    /// What is known of the system.
+    /// The facts of the system.
     pub facts: Facts,
     /// How it ended; absent when the journal was cut short.
     pub end: Option<Ended>,
@@ -66,7 +66,7 @@ impl Summary {
         }
     }
 
-    /// What makes summaries: the tool, its version, and the hash of its analysis.
+    /// Returns the version of summaries: the tool, its version, and the hash of its analysis.
     pub fn made_by() -> &'static str {
         MADE_BY
     }

@@ -7,7 +7,7 @@ use journal::{Cell, Key};
 use stats::{Estimate, Exact, rank_ranges};
 use words::Grouped;
 
-/// What a figure is among those of all systems: only one whose interval overlaps no other's is either.
+/// The rank of a figure among those of all systems: only one whose interval overlaps no other's is either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
@@ -24,7 +24,7 @@ pub struct Standing {
     pub score: Estimate,
     /// The best and the worst place that it may have, from 1; `None` if no other system has such a figure.
     pub rank: Option<(usize, usize)>,
-    /// Whether it is best or worst.
+    /// Set if it is best or worst.
     pub mark: Option<Mark>,
 }
 

@@ -9,7 +9,7 @@ use catalogue::Metric;
 use journal::{Facts, Key, Run};
 use stats::{Estimate, Exact, Mean, mean, steps, student_p, student_quantile, welch_shift};
 
-/// What is watched between runs, what a change of figures is most often due to: its name and its value, of what is known.
+/// Returns the names and values of facts that most often explain a change between runs.
 pub(super) fn watched<'a>(run: &'a Run, facts: &'a Facts) -> Vec<(String, &'a str)> {
     let known = |(title, name): (&str, &str)| Some((title.to_lowercase(), facts.text(name)?));
     let mut watched = vec![("host".to_owned(), run.host.as_str())];
@@ -40,7 +40,7 @@ pub struct Series {
     /// Where in the matrix it is.
     #[serde(flatten)]
     pub key: Key,
-    /// What its runs have in common: a figure of another host, procedure or build is another figure.
+    /// The properties that its runs share: a figure of another host, procedure or build is another figure.
     pub common: Common,
     /// The unit; empty of an index.
     pub unit: String,
@@ -57,7 +57,7 @@ pub struct Series {
     pub total: Option<Estimate>,
 }
 
-/// What the runs of a series have in common.
+/// The properties that the runs of a series share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Common {
     /// Where they ran.
@@ -88,9 +88,9 @@ pub struct Step {
     pub change: Estimate,
     /// How likely runs without any step would show one as large.
     pub p: f64,
-    /// What changed between the last run at the old level and the first at the new one.
+    /// The changes from the last run at the old level to the first at the new one.
     pub changed: Vec<Change>,
-    /// What the run's other tests did there; `None` if fewer than two are in all runs.
+    /// The change of the run's other tests there; `None` if fewer than two are in all runs.
     pub others: Option<Others>,
 }
 
@@ -118,7 +118,7 @@ pub struct Point {
     /// The score, with its interval.
     #[serde(flatten)]
     pub score: Estimate,
-    /// What is not as in the run before.
+    /// The changes since the run before.
     pub changed: Vec<Change>,
     /// The difference between a head of a chain and its base, in per cent.
     #[serde(skip)]
@@ -128,11 +128,11 @@ pub struct Point {
 /// Something that differs from the run before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it was.
+    /// Its value before.
     pub before: String,
-    /// What it is.
+    /// Its value now.
     pub after: String,
 }
 

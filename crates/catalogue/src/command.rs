@@ -36,7 +36,7 @@ pub struct Execution {
     pub input: Option<PathBuf>,
     /// Their stdout; `None` for /dev/null.
     pub output: Option<PathBuf>,
-    /// What is executed before all of them, and what after all; empty without that.
+    /// Commands executed before all of them, and after all; empty without that.
     pub setup: Vec<String>,
     /// As `setup`.
     pub cleanup: Vec<String>,

@@ -21,7 +21,7 @@ pub struct Switch {
     /// The levels it has, in order. None at all means that it is on or not named; one with an empty name takes anything.
     #[serde(default, deserialize_with = "levels")]
     pub levels: Vec<Level>,
-    /// What `unixmark cost` compares it with, where that is not the machine as found.
+    /// The condition that `unixmark cost` compares it with, where that is not the machine as found.
     pub against: Option<String>,
     /// Files to write the level to, `*` standing for any name.
     #[serde(default)]
@@ -47,12 +47,12 @@ pub struct Switch {
     /// `lost`. The level is their `$1`.
     #[serde(default)]
     pub counters: BTreeMap<String, String>,
-    /// What its levels leave behind until the machine is started again, as a sentence; those that must come first do not.
+    /// Traces of its levels until the machine is started again, as a sentence; those that must come first do not.
     pub leaves: Option<String>,
-    /// What must be there.
+    /// Its needs.
     #[serde(default)]
     pub needs: Vec<Need>,
-    /// What it is, and what it does not show.
+    /// Its description, and what it does not show.
     pub doc: String,
 }
 
@@ -61,9 +61,9 @@ pub struct Switch {
 pub struct Level {
     /// The name on the command line. One that ends in `:` takes more after it.
     pub id: String,
-    /// What is written for it, if that is not its name.
+    /// The text that is written for it, if that is not its name.
     pub text: Option<String>,
-    /// What it is, as a sentence begins: `Auditing every system call`.
+    /// The beginning of a sentence about it: `Auditing every system call`.
     pub phrase: Option<String>,
     /// Audit rules in the format of auditctl(8).
     pub rules: Option<String>,
@@ -121,7 +121,7 @@ pub enum Means {
     Command,
 }
 
-/// What a control group limits.
+/// The limits of a control group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CgroupLimit {
     /// Processor time.
@@ -176,7 +176,7 @@ fn microseconds(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(*unit)
 }
 
-/// What a cell is measured under: switches at levels, all at once.
+/// The condition of a cell: switches at levels, all at once.
 #[derive(Debug, Clone)]
 pub struct Condition {
     /// As the command line has it: `none`, or `SWITCH=LEVEL` joined by `+`.
@@ -225,7 +225,7 @@ impl Condition {
         if parts.is_empty() { "the machine as it was found".to_owned() } else { parts.join("; ") }
     }
 
-    /// What `unixmark cost` compares it with: the machine as found, or what its switches say.
+    /// Returns the condition that `unixmark cost` compares it with: the machine as found, or what its switches say.
     pub fn against(&self) -> &str {
         self.parts.iter().find_map(|(switch, _)| switch.against.as_deref()).unwrap_or(NONE)
     }

@@ -39,16 +39,16 @@ pub struct Catalogue {
     pub indexes: Vec<Index>,
     /// Everything that can be switched on the machine.
     pub switches: Vec<Arc<Switch>>,
-    /// What processors can do at most.
+    /// The upper limits of processors.
     pub processors: Vec<Processor>,
-    /// What the figures of processors mean.
+    /// The meaning of processors' figures.
     pub figures: Vec<Figure>,
 }
 
 /// The program of all graphics tests, which lies beside the tool.
 pub const GRAPHICS: &str = "unixmark-graphics";
 
-/// What runs in the background where nothing does.
+/// The name of an empty background.
 pub const NONE: &str = "none";
 
 /// One row of a table of tests.
@@ -61,7 +61,7 @@ pub struct Test {
     pub label: String,
     /// The unit of the score.
     pub unit: String,
-    /// What kind of number the score is.
+    /// The kind of number of the score.
     #[serde(default)]
     pub metric: Metric,
     /// The `value` line that is the score; without it the score is counts per time.
@@ -92,19 +92,19 @@ pub struct Test {
     /// Seconds in the unit's time: 1 for per second, 60 for per minute.
     #[serde(default = "one")]
     pub timebase: f64,
-    /// What one count is worth in the unit.
+    /// The value of one count in the unit.
     #[serde(default = "one")]
     pub scale: f64,
-    /// What must be there.
+    /// Its needs.
     #[serde(default)]
     pub needs: Vec<Need>,
-    /// What the test may serve as.
+    /// The roles that the test may have.
     #[serde(default = "bench")]
     pub roles: Vec<Role>,
-    /// What its copies are.
+    /// The kind of its copies.
     #[serde(default)]
     pub copies: Copies,
-    /// What bounds the score: a figure of processors, `test:ID`, or `link`.
+    /// The limit of the score: a figure of processors, `test:ID`, or `link`.
     pub limit: Option<String>,
     /// True if a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
     /// programs print it.
@@ -112,7 +112,7 @@ pub struct Test {
     pub truncate: bool,
     /// The test whose clock serves it where it does not report its own; that of its category's group.
     pub clock: Option<String>,
-    /// Whether a count is a system call, or as many as its program reports; as its category's group has it.
+    /// True if a count is a system call, or as many as its program reports; as its category's group has it.
     #[serde(default)]
     pub calls: bool,
     /// The system calls (or `faults`) whose price under a condition is what that adds to a count of it, for each call in it.
@@ -140,7 +140,7 @@ pub struct Test {
     /// UnixBench's procedure for it.
     #[serde(default)]
     pub classic: Classic,
-    /// What the standard and quick procedures do otherwise.
+    /// Deviations in the standard and quick procedures.
     #[serde(default)]
     pub standard: Extra,
     /// Reference scores, by index.
@@ -152,11 +152,11 @@ pub struct Test {
     /// Other labels under which reports print it.
     #[serde(default)]
     pub also: Vec<String>,
-    /// What it exercises, and what it does not show.
+    /// The parts of the system that it exercises, and what it does not show.
     pub doc: String,
 }
 
-/// What kind of number a score is, and which direction is better.
+/// The kind of number of a score, and the better direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
@@ -178,7 +178,7 @@ impl Metric {
     }
 }
 
-/// What the copies of a test are.
+/// The kind of a test's copies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Copies {
@@ -191,7 +191,7 @@ pub enum Copies {
     One,
 }
 
-/// What a test may serve as.
+/// A role of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -221,7 +221,7 @@ pub struct Classic {
     pub args: Vec<String>,
 }
 
-/// What a test has in the procedures of short windows.
+/// Settings of a test in the procedures of short windows.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extra {
@@ -286,14 +286,14 @@ pub struct Group {
     pub every: Option<String>,
     /// The test whose clock serves those of the category that do not report their own.
     pub clock: Option<String>,
-    /// Whether a count of a test of the category is a system call, or as many as its program reports.
+    /// True if a count of a test of the category is a system call, or as many as its program reports.
     #[serde(default)]
     pub calls: bool,
     /// The length of its tests' windows in ms, where a row has none of its own.
     pub window: Option<u32>,
     /// Every how many blocks of a run its tests are measured, where a row does not say.
     pub sparse: Option<u32>,
-    /// What it is for.
+    /// Its purpose.
     pub doc: String,
 }
 
@@ -317,7 +317,7 @@ pub struct Index {
     /// Shown wherever one of its tests was measured, or only for runs of the group with its name.
     #[serde(default)]
     pub always: bool,
-    /// What it is.
+    /// Its description.
     pub doc: String,
 }
 

@@ -1,9 +1,9 @@
-//! What a row needs of the machine.
+//! The needs of a row.
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
-/// What must be there for a test or a condition.
+/// A need of a test or a condition.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Need {

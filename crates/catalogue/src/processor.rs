@@ -1,4 +1,4 @@
-//! What processors can do at most: the limits beside the scores of core-bound tests.
+//! The upper limits of processors: the limits beside the scores of core-bound tests.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Figure {
     pub id: String,
     /// Its unit: something per cycle, or cycles.
     pub unit: String,
-    /// What it is.
+    /// Its description.
     pub doc: String,
 }
 
@@ -42,10 +42,10 @@ pub struct Processor {
     /// The models of x86, as ranges with both ends.
     #[serde(default)]
     pub models: Vec<(u32, u32)>,
-    /// What the fact `cpu.core` begins with, on other architectures.
+    /// Beginnings of the fact `cpu.core`, on other architectures.
     #[serde(default)]
     pub cores: Vec<String>,
-    /// What it can do, by [`Figure::id`].
+    /// Its limits, by [`Figure::id`].
     pub limits: BTreeMap<String, f64>,
 }
 

@@ -16,7 +16,7 @@ const CONTROLLER: &str = "blkio";
 /// Version 1's files of rates.
 const RATES: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"];
 
-/// What version 2 must have on: only with both are the pages that are written back known to be of a group.
+/// Controllers that version 2 must have on: only with both are the pages that are written back known to be of a group.
 const CONTROLLERS: [&str; 2] = ["io", "memory"];
 
 /// Files that hold 1 for a device with a strict limit: one per cent of what may wait for all disks may wait for it, even where

@@ -26,7 +26,7 @@ const LEVELS: &str = "different numbers of copies";
 /// Trials, and what a trial has some of.
 const MOST_TRIALS: usize = 10_000_000;
 
-/// What has been read of a journal.
+/// The part of a journal that has been read.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// By what they are.

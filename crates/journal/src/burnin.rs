@@ -1,10 +1,10 @@
-//! What a burn-in leaves behind: a sample of every second, faults, passes.
+//! The records of a burn-in: a sample of every second, faults, passes.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Reading, SensorLimits, is_zero};
 
-/// What is burnt in.
+/// The part that is burnt in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Burned {
@@ -15,10 +15,10 @@ pub enum Burned {
     Memory,
 }
 
-/// What was asked of a burn-in.
+/// The settings of a burn-in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BurnIn {
-    /// What is burnt in.
+    /// The part that is burnt in.
     pub kind: Burned,
     /// How many threads.
     pub threads: u32,
@@ -41,7 +41,7 @@ pub struct BurnIn {
     pub limits: SensorLimits,
 }
 
-/// What a burn-in had done, and what the sensors said, at one moment.
+/// The state of a burn-in and the sensors' readings at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Seconds since its work began.
@@ -49,10 +49,10 @@ pub struct Sample {
     /// True if the work has been stopped, for the machine to cool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resting: bool,
-    /// What the sensors say.
+    /// The sensors' readings.
     #[serde(default)]
     pub sensors: Reading,
-    /// What the threads said since the sample before.
+    /// The threads' work since the sample before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beats: Vec<Beat>,
     /// Where a test of memory is.
@@ -63,7 +63,7 @@ pub struct Sample {
     pub faults: u64,
 }
 
-/// What one thread did in about a second; in the journal `[thread, cpu, at, count, clock, wrong]`, as which serde
+/// The work of one thread in about a second; in the journal `[thread, cpu, at, count, clock, wrong]`, as which serde
 /// reads a struct, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "(u32, u32, f64, u64, f64, u64)")]
@@ -93,7 +93,7 @@ impl From<Beat> for (u32, u32, f64, u64, f64, u64) {
 pub struct Stage {
     /// The pass, from 1.
     pub pass: u64,
-    /// What is written and read.
+    /// The pattern that is written and read.
     pub pattern: String,
     /// Bytes of the pass that were written or read so far.
     pub done: u64,
@@ -108,18 +108,18 @@ pub struct Fault {
     pub at: f64,
     /// The pass.
     pub pass: u64,
-    /// What had been written.
+    /// The pattern that had been written.
     pub pattern: String,
     /// Where, in the program's memory.
     pub address: Word,
     /// Where in the machine's memory; absent where that may not be known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub physical: Option<Word>,
-    /// What was written.
+    /// The word that was written.
     pub expected: Word,
-    /// What was read.
+    /// The word that was read.
     pub read: Word,
-    /// What was read once more.
+    /// The word that was read once more.
     pub retest: Word,
     /// How hot it was: a sensor and °C.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ impl Fault {
         self.retest == self.read
     }
 
-    /// Whether reading once more gave what was written: the memory is not what was wrong, or no more.
+    /// Returns true if reading once more gave what was written: the memory is not what was wrong, or no more.
     pub fn is_gone(&self) -> bool {
         self.retest == self.expected
     }
@@ -152,7 +152,7 @@ pub struct Pass {
     pub pass: u64,
     /// How long it took.
     pub seconds: f64,
-    /// What it moved.
+    /// Bytes that it moved.
     pub bytes: u64,
     /// Its faults.
     pub faults: u64,

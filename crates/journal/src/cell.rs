@@ -1,4 +1,4 @@
-//! What the trials of a cell measure.
+//! The subject of a cell's trials.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,33 +21,33 @@ pub struct Cell {
     /// True if its condition can only be measured before anything else of the run has been switched.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
-    /// What its condition is, as a sentence begins.
+    /// The beginning of a sentence about its condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phrase: Option<String>,
     /// True if it is the second arm of the condition that others are compared with: an A/A control.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
-    /// What kind of number the score is.
+    /// The kind of number of the score.
     pub metric: Metric,
     /// The unit of the score.
     pub unit: String,
     /// Seconds in the unit's time; 0 where a `value` line is the score.
     pub timebase: f64,
-    /// What one count is worth in the unit.
+    /// The value of one count in the unit.
     pub scale: f64,
     /// The `value` line that is the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What bounds the score: a figure of processors, `test:ID`, or `link`.
+    /// The limit of the score: a figure of processors, `test:ID`, or `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
-    /// What [`Cell::is_truncated`] returns; journals did not always say so.
+    /// The value of [`Cell::is_truncated`]; journals did not always say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncate: Option<bool>,
-    /// What [`Cell::clock`] returns.
+    /// The value of [`Cell::clock`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
-    /// What [`Cell::is_of_calls`] returns.
+    /// The value of [`Cell::is_of_calls`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub calls: bool,
     /// True if it executes a command of the user's.
@@ -64,19 +64,19 @@ pub struct Cell {
     /// The planned length of a slice in ns; 0 in journals that do not say.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slice: u64,
-    /// What the load's counts mean.
+    /// The meaning of the load's counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Scale>,
 }
 
-/// What the counts of a load mean.
+/// The meaning of a load's counts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     /// The load's name in reports.
     pub label: String,
     /// The unit of its throughput.
     pub unit: String,
-    /// What one count per second is worth in the unit.
+    /// The value of one count per second in the unit.
     pub worth: f64,
 }
 
@@ -127,8 +127,8 @@ impl Cell {
         self.clock.as_deref().or(old)
     }
 
-    /// Whether a count is a system call, or as many as its program reports. Journals that do not say so have it by the
-    /// category.
+    /// Returns true if a count is a system call, or as many as its program reports. Journals that do not say so have it
+    /// by the category.
     pub fn is_of_calls(&self) -> bool {
         self.calls || (self.category == "calls" && self.unit.starts_with("ns"))
     }

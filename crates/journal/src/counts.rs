@@ -1,4 +1,4 @@
-//! What executions of commands did, counted.
+//! Counts of the executions of commands.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the machine took during a trial.
+//! The energy that the machine took during a trial.
 
 use serde::{Deserialize, Serialize};
 

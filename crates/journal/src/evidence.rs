@@ -1,16 +1,16 @@
-//! What proves that a condition was on, and what it produced.
+//! Proofs that a condition was on, and its products.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a condition left behind in one trial.
+/// Proofs and products of a condition in one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What was counted, with its unit: `rules`, `events`, `watched` …
+    /// Counts with their units: `rules`, `events`, `watched` …
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, (f64, String)>,
-    /// What proves it, in words.
+    /// Proofs in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The trail of auditing.
@@ -18,8 +18,8 @@ pub struct Evidence {
     pub trail: Option<Trail>,
 }
 
-/// What auditing wrote during one trial. `window` is the time in which counts are measured; the whole trial also has the
-/// programs' start and end.
+/// The trail of auditing during one trial. `window` is the time in which counts are measured; the whole trial also has
+/// the programs' start and end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trail {
     /// Length of the window in seconds.

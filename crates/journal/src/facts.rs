@@ -1,4 +1,4 @@
-//! What is known of the system under test.
+//! Facts of the system under test.
 
 use std::fmt;
 use std::ops::Deref;
@@ -25,7 +25,7 @@ pub struct Fact {
     pub label: String,
     /// The part of the report it belongs to, such as `Kernel`.
     pub group: String,
-    /// What was found, as people read it.
+    /// The value, as people read it.
     pub value: String,
     /// The same as a number with its unit, if it is one.
     pub quantity: Option<Quantity>,
@@ -54,15 +54,15 @@ pub struct Facts(Vec<Fact>);
 pub struct InCommon {
     /// Its name.
     pub fact: &'static str,
-    /// What it is called there: `kernels`.
+    /// The noun there: `kernels`.
     pub what: &'static str,
-    /// What follows if they have not.
+    /// The advice if they have not.
     pub advice: &'static str,
     /// True if a run without this fact is left out; otherwise it counts as unknown.
     pub if_known: bool,
 }
 
-/// What reports do with a fact.
+/// The use of a fact in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     /// It stands in the heading of a run's report.

@@ -1,4 +1,4 @@
-//! What will spoil a run on a machine.
+//! Properties of a machine that will spoil a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct Finding {
     pub severity: Severity,
     /// Dotted and stable, such as `cpu.governor`.
     pub name: String,
-    /// What was found and what it does to the figures: one sentence.
+    /// The property and its effect on the figures: one sentence.
     pub what: String,
     /// The command that fixes it, or why there is none.
     pub fix: String,

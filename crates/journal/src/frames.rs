@@ -1,4 +1,4 @@
-//! What an interactive test's frames come to: histograms and the worst of them, in place of every frame.
+//! The frames of an interactive test: histograms and the worst of them, in place of every frame.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +13,11 @@ pub enum Latency {
     Wake,
     /// From the planned moment to done.
     Response,
-    /// What done comes later than the work alone would take.
+    /// The overrun: `done` comes later than the work alone would take.
     Overrun,
 }
 
-/// What a program's frames were to be.
+/// The schedule of a program's frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// ns from frame to frame; 0 for events and for frames that follow each other.
@@ -64,7 +64,7 @@ impl Frame {
 /// All frames of a copy. Times are in ns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frames {
-    /// What they were to be.
+    /// The schedule of the frames.
     pub schedule: Schedule,
     /// Frames that were done.
     pub done: u64,
@@ -121,7 +121,7 @@ pub struct Cause {
     pub ns: u64,
 }
 
-/// Of the worst frames, as many are kept.
+/// The number of worst frames that are kept.
 const WORST: usize = 32;
 
 /// Most frames of the last second that are kept, more than the shortest period has; and most late ones.

@@ -68,9 +68,9 @@ pub enum Record {
     Trial(Box<Trial>),
     /// The counts of an execution of a command that was not timed.
     Counts(Counts),
-    /// What was asked of a burn-in.
+    /// The settings of a burn-in.
     BurnIn(Box<BurnIn>),
-    /// What a burn-in had done, and what the sensors said, at one moment.
+    /// The state of a burn-in and the sensors' readings at one moment.
     Sample(Box<Sample>),
     /// A word of memory that was not what was written.
     Fault(Box<Fault>),
@@ -106,7 +106,7 @@ pub struct End {
 pub struct Journal {
     /// The first line.
     pub run: Run,
-    /// What is known of the system, in order.
+    /// The facts of the system, in order.
     pub facts: Facts,
     /// The cells, by number.
     pub cells: Vec<Cell>,
@@ -114,15 +114,15 @@ pub struct Journal {
     pub trials: Vec<Trial>,
     /// The counts of executions of commands, in their order.
     pub counts: Vec<Counts>,
-    /// What was asked, of a burn-in.
+    /// The settings of a burn-in.
     pub burnin: Option<BurnIn>,
-    /// What it did and what the sensors said, in order.
+    /// The samples of a burn-in, in order.
     pub samples: Vec<Sample>,
     /// Its faults, in order.
     pub faults: Vec<Fault>,
     /// Its passes, in order.
     pub passes: Vec<Pass>,
-    /// What a reader must know.
+    /// Warnings for the reader.
     pub warnings: Vec<Warning>,
     /// The last line, unless the run was cut short.
     pub end: Option<End>,

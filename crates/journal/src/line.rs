@@ -10,16 +10,16 @@ use super::Record;
 /// Bytes of a line that is not a trial's, which alone has what each of many copies reported.
 const MOST_SHORT: usize = 1 << 20;
 
-/// What a line is.
+/// A line by its type.
 #[derive(Debug)]
 pub enum Line {
     /// A record.
     Known(Record),
-    /// Of a type that this version does not know.
+    /// A line of a type that this version does not know.
     Unknown,
 }
 
-/// What every line says first.
+/// The first field of every line.
 #[derive(Deserialize)]
 struct Kind<'a> {
     #[serde(rename = "type", borrow)]

@@ -1,8 +1,8 @@
-//! What disturbed a window of time.
+//! Disturbances of a window of time.
 
 use serde::{Deserialize, Serialize};
 
-/// What disturbed a window: seconds, each absent where the kernel does not tell.
+/// Disturbances of a window in seconds, each absent where the kernel does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Noise {

@@ -83,7 +83,7 @@ pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
     Ok(journal)
 }
 
-/// What stands before a journal.
+/// Text that stands before a journal.
 #[derive(Default)]
 struct Banner {
     lines: usize,
@@ -114,7 +114,7 @@ fn quoted(line: &[u8]) -> String {
     words::beginning(&words::clean(String::from_utf8_lossy(line).trim()), QUOTED)
 }
 
-/// What the beginning of a file says.
+/// The beginning of a file.
 #[derive(Debug)]
 pub enum Head {
     /// The run of a journal, `None` if its first line is of a version that this one cannot read; and how many other lines, such
@@ -149,7 +149,7 @@ pub fn head(path: &Path) -> std::io::Result<Head> {
     Ok(Head::Other(first))
 }
 
-/// Whether a journal has a trial that ran, failed or not, or a second of a burn-in; not if it cannot be read.
+/// Returns true if a journal has a trial that ran, failed or not, or a second of a burn-in; not if it cannot be read.
 pub fn has_trials(path: &Path) -> bool {
     let Ok(file) = open_regular(path) else { return false };
     let mut input = BufReader::new(file);
@@ -176,7 +176,8 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bo
     Ok(is_whole)
 }
 
-/// Whether a line begins as the first of a journal does, in any serialisation; it may be cut, or of a later version.
+/// Returns true if a line begins as the first of a journal does, in any serialisation; it may be cut, or of a later
+/// version.
 fn is_run(line: &[u8]) -> bool {
     let begins = |text: &[u8]| text.iter().filter(|c| !c.is_ascii_whitespace()).take(14).eq(br#"{"type":"run","#);
     begins(line) || kind(line).is_ok_and(|kind| kind == "run")

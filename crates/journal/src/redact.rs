@@ -8,7 +8,7 @@ const PRIVATE: [&str; 7] = [
     "storage.options",
 ];
 
-/// What stands for a path, and for the host.
+/// The stand-ins for a path and for the host.
 const PATH: &str = "PATH";
 const HOST: &str = "host";
 

@@ -1,11 +1,11 @@
-//! What was asked for, how it was measured, and how it ended.
+//! The settings of a run, its circumstances, and its end.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a run is about.
+/// The subject of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum View {
@@ -14,11 +14,11 @@ pub enum View {
     Scores,
     /// How tests scale with copies.
     Scaling,
-    /// What conditions cost.
+    /// The cost of conditions.
     Cost,
     /// Which of several commands is faster.
     Ab,
-    /// What comparisons find on this machine.
+    /// The power of comparisons on this machine.
     Power,
 }
 
@@ -102,7 +102,7 @@ impl Ended {
     }
 }
 
-/// What was asked for, and of what.
+/// The settings of a run, and its subject.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// [`FORMAT`].
@@ -121,8 +121,8 @@ pub struct Run {
     pub seed: u64,
     /// The command line.
     pub arguments: Vec<String>,
-    /// What was asked for beyond tests, copies, loads and conditions that changes what is measured, as `slack=500000` or
-    /// `load nice=5`.
+    /// Settings beyond tests, copies, loads and conditions that change the measurement, copies, loads and conditions
+    /// that changes what is measured, as `slack=500000` or `load nice=5`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
     /// The user's remark.
@@ -139,7 +139,7 @@ pub struct Run {
     /// A reference of the user's own, in place of the catalogue's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
-    /// What reports show.
+    /// The view that reports show.
     #[serde(default, skip_serializing_if = "View::is_scores")]
     pub view: View,
     /// The condition that others are compared with, of a run about their cost.
@@ -157,7 +157,8 @@ pub struct Run {
     /// The node and the attempt that it is in a fleet run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Attempt>,
-    /// What begins beyond this many copies (SMT siblings, a second NUMA node, …); 0 copies if it holds at every level.
+    /// The parts of the machine that begin beyond this many copies (SMT siblings, a second NUMA node, …); 0 copies if
+    /// it holds at every level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub borders: Vec<(u32, String)>,
 }

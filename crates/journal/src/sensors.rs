@@ -1,4 +1,4 @@
-//! What a machine's sensors say, and what each is about by its name.
+//! The readings of a machine's sensors, and their subjects by their names.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Sensor chips that measure the processor; others measure disks or radios.
 const OF_PROCESSOR: [&str; 6] = ["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "scmi_sensors"];
 
-/// What the sensors say at one moment; what the machine does not report is absent.
+/// The readings of the sensors at one moment; what the machine does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
@@ -17,7 +17,7 @@ pub struct Reading {
     /// W, by sensor or RAPL domain; of a domain, the mean since the reading before.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub power: BTreeMap<String, f64>,
-    /// What the kernel says that CPUs run at, in MHz.
+    /// The kernel's figure of the CPUs' clocks, in MHz.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frequency: Vec<(u32, f64)>,
     /// Events since boot: throttling, power limits, memory errors.
@@ -43,7 +43,7 @@ pub struct SensorLimits {
     pub power: BTreeMap<String, f64>,
 }
 
-/// What a temperature, or a counter, is about.
+/// The subject of a temperature or a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SensorKind {
     /// The processor's temperature.

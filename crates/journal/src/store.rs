@@ -32,7 +32,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Whether a trial of it ran: one that was interrupted before its first, or had to skip every test, measured nothing.
+    /// Returns true if a trial of it ran: one that was interrupted before its first, or had to skip every test,
+    /// measured nothing.
     pub fn has_trials(&self) -> bool {
         has_trials(&self.path.join(FILE))
     }

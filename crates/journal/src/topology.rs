@@ -1,6 +1,6 @@
 //! Where the CPUs of a machine lie.
 
-/// What copies can be spread over.
+/// The parts that copies can be spread over.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Topology {
     /// The CPUs that this process may run on, by number.

@@ -1,4 +1,4 @@
-//! What one measurement gave.
+//! The data of one measurement.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ pub struct Trial {
     pub block: u32,
     /// Seconds since the run began.
     pub at: f64,
-    /// What each copy reported; empty where the trial failed.
+    /// The reports of all copies; empty where the trial failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<Copy>,
-    /// What the load did.
+    /// The work of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Box<Background>>,
     /// A result without its measurements, as imported reports have it.
@@ -32,7 +32,7 @@ pub struct Trial {
     /// Why the trial has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What proves that the cell's condition was on, and what that produced.
+    /// Proofs that the cell's condition was on, and its products.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
     /// True if it belongs to the second look at what was suspected of a loss.
@@ -42,10 +42,10 @@ pub struct Trial {
     /// the trial itself if no better one followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<u64>,
-    /// What disturbed the window.
+    /// Disturbances of the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
-    /// What the machine took meanwhile, where that is known.
+    /// The energy that the machine took meanwhile, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
     /// Processor time of the tool itself while the window was open, in seconds.
@@ -60,7 +60,7 @@ impl Trial {
     }
 }
 
-/// What one copy of a program reported.
+/// The report of one copy of a program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Copy {
     /// Its slices in order.
@@ -74,7 +74,7 @@ pub struct Copy {
     /// Its answers, all right.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, f64>,
-    /// What it used.
+    /// Its use of resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Its frames, of an interactive test.
@@ -89,7 +89,7 @@ pub struct Copy {
     /// Figures that these printed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub printed: Vec<Printed>,
-    /// What it has to say of its numbers.
+    /// Its remarks on its numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -109,7 +109,7 @@ pub struct Slice {
     pub start: u64,
     /// Its end in ns since the common start; a stranger's may come before its beginning.
     pub end: u64,
-    /// What was counted in it.
+    /// The count in it.
     pub count: u64,
 }
 
@@ -132,14 +132,14 @@ impl From<Slice> for [u64; 3] {
     }
 }
 
-/// What a load did while it ran in the background.
+/// The work of a load in the background.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Background {
     /// Its count per second alone, before the window opened.
     pub alone: f64,
     /// True if that had become steady.
     pub steady: bool,
-    /// What it reported of the window: one slice.
+    /// Its report of the window: one slice.
     pub copy: Copy,
 }
 

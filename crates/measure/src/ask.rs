@@ -1,4 +1,4 @@
-//! What a verb asks for.
+//! The request of a verb.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub struct Setup {
     pub all_facts: bool,
     /// True if a skipped test is a failure.
     pub strict: bool,
-    /// What the run is called in reports and lists.
+    /// Its comment, which names the run in reports and lists.
     pub comment: String,
     /// The words of the command line.
     pub arguments: Vec<String>,

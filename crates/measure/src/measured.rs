@@ -1,4 +1,4 @@
-//! What was measured, and whether it is a success.
+//! The outcome of a measurement.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub struct Measured {
     pub directory: PathBuf,
     /// Its journal.
     pub journal: Journal,
-    /// What it found.
+    /// Its findings.
     pub results: Results,
     /// How it ended; `None` if it could not go on, which is the first failure.
     pub ended: Option<Outcome>,

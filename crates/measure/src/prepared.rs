@@ -27,15 +27,15 @@ const COMMANDS: Duration = Duration::from_secs(60);
 /// A run that can begin.
 #[derive(Debug)]
 pub struct Prepared<'a> {
-    /// What will be measured, in which order, for how long.
+    /// The cells, their order and their durations.
     pub plan: Plan,
-    /// What the user should know before.
+    /// Warnings that the user should know before.
     pub warnings: Vec<String>,
-    /// What conditions leave behind until the machine is started again.
+    /// Traces of conditions until the machine is started again.
     pub lasting: Vec<String>,
     /// Why nothing can be measured or compared here.
     pub obstacle: Option<String>,
-    /// What is asked.
+    /// The request.
     pub ask: Ask,
     /// The tables.
     pub catalogue: &'a Catalogue,

@@ -30,7 +30,7 @@ pub(super) struct Head<'a> {
     /// Facts that are not the machine's, as those of the display.
     pub facts: Vec<Fact>,
     pub remarks: Vec<String>,
-    /// What was asked for; the rest is filled in.
+    /// The settings; the rest is filled in.
     pub run: Run,
     /// True if the run is removed once it was shown.
     pub discard: bool,

@@ -44,7 +44,7 @@ pub struct Cell {
     pub test: Arc<Test>,
     /// How many copies run at once.
     pub copies: u32,
-    /// What runs in the background; `None` without a load.
+    /// The load in the background; `None` without a load.
     pub load: Option<Arc<Test>>,
     /// The state of the machine.
     pub condition: Arc<Condition>,
@@ -56,7 +56,7 @@ pub struct Cell {
     pub args: Vec<String>,
     /// Every argument of the load.
     pub load_args: Vec<String>,
-    /// What the load alone runs under.
+    /// The condition of the load alone.
     pub load_condition: Arc<Condition>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,
@@ -68,7 +68,7 @@ pub struct Cell {
     pub cpus: Vec<u32>,
 }
 
-/// What will be measured.
+/// The plan of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// How to measure.
@@ -79,11 +79,11 @@ pub struct Plan {
     pub arms: Arms,
     /// The cells: their place is their number.
     pub cells: Vec<Cell>,
-    /// What conditions run beside the programs.
+    /// Programs that conditions run beside the measured ones.
     pub companions: Vec<Arc<Test>>,
     /// Tests whose scores the cells' arguments name as `{ID}`: measured once, before the first cell.
     pub named: Vec<Arc<Test>>,
-    /// What copies cross as they become more.
+    /// The borders that copies cross as they become more.
     pub borders: Vec<Border>,
 }
 
@@ -277,7 +277,7 @@ impl Cell {
     }
 }
 
-/// What conditions run beside the programs.
+/// Returns the programs that conditions run beside the measured ones.
 fn companions(arms: &Arms, catalogue: &Catalogue) -> Vec<Arc<Test>> {
     let parts = arms.conditions().flat_map(|condition| &condition.parts);
     let ids = parts.filter_map(|(switch, _)| switch.companion.as_ref());

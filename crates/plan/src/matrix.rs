@@ -27,7 +27,7 @@ pub struct Matrix {
     pub load_args: Vec<String>,
     /// How many processes or groups a load has, if it has such a number.
     pub load_number: Option<u32>,
-    /// What every load runs under besides its own condition.
+    /// The condition that every load runs under besides its own.
     pub load_condition: Arc<Condition>,
     /// Where copies run.
     pub pin: Pin,

@@ -24,7 +24,7 @@ pub enum Pin {
     Cpu(u32),
 }
 
-/// What begins beyond this many copies; beyond 0 if it is so at every level.
+/// The part that begins beyond this many copies; beyond 0 if it is so at every level.
 pub type Border = (u32, String);
 
 impl FromStr for Pin {
@@ -120,7 +120,8 @@ impl Pin {
     }
 }
 
-/// What is met for the first time on the way through `cpus`; SMT siblings only if `siblings`.
+/// Returns the parts of the machine that are met for the first time on the way through `cpus`; SMT siblings only if
+/// `siblings`.
 fn crossings(cpus: &[Cpu], siblings: bool) -> Vec<Border> {
     let mut found: Vec<Border> = Vec::new();
     let mut shared = !siblings;

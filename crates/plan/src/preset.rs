@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use super::Kind;
 
-/// What a run is to find.
+/// The purpose of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Scores and indexes: `unixmark run`.
     Scores,
-    /// What more copies bring: `unixmark scale`.
+    /// The gain from more copies: `unixmark scale`.
     Scaling,
-    /// What conditions cost: `unixmark cost`.
+    /// The cost of conditions: `unixmark cost`.
     Cost,
-    /// Whether interactive tasks stay smooth: `unixmark latency`.
+    /// The smoothness of interactive tasks: `unixmark latency`.
     Latency,
     /// Which of several commands is faster: `unixmark ab`.
     Ab,

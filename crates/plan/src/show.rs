@@ -114,7 +114,7 @@ fn row(cell: &Cell, affordable: Option<u32>, wide: usize) -> String {
     )
 }
 
-/// What is switched, and what it is compared with.
+/// Adds the conditions, and the one they are compared with.
 fn conditions(plan: &Plan, text: &mut Wrapped) {
     let all: Vec<_> = plan.arms.conditions().collect();
     if all.iter().all(|condition| condition.parts.is_empty()) {
@@ -129,7 +129,8 @@ fn conditions(plan: &Plan, text: &mut Wrapped) {
     }
 }
 
-/// What conditions are compared within: a test, and how many copies and which load where that is not one without.
+/// Returns the name of a family, within which conditions are compared: a test, and how many copies and which load where
+/// that is not one without.
 fn family(cell: &Cell) -> String {
     let copies = if cell.copies > 1 { format!(" x{}", cell.copies) } else { String::new() };
     let load = if cell.load.is_some() { format!(" with {}", cell.load_name()) } else { String::new() };

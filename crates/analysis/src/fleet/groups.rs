@@ -9,7 +9,7 @@ use super::{By, Delivered};
 use crate::Summary;
 use words::{Grouped, nearest};
 
-/// What is written where a fact is not known.
+/// The stand-in for a fact that is not known.
 pub(super) const UNKNOWN: &str = "unknown";
 
 /// A group's name and the places of its nodes.

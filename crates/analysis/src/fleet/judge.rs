@@ -5,14 +5,14 @@ use super::table::Cell;
 use crate::Measure;
 use stats::{Estimate, Exact, NORMAL_975, false_discovery_rates, mean, median, qn, student_p, tail_degrees};
 
-/// What the tails of n values over their own Qₙ lack of n degrees of freedom, by simulation.
+/// Degrees of freedom that the tails of n values over their own Qₙ lack, by simulation.
 const LOST: f64 = 3.0;
 
 /// The least that nodes are taken to differ by, in typical standard errors: a few may be alike by luck or by rounding, and
 /// intervals of order statistics are wider than they need be.
 const LEAST: f64 = 0.5;
 
-/// What a group's nodes come to.
+/// The verdicts on a group's nodes.
 #[derive(Debug)]
 pub(super) struct Verdicts {
     /// In each column.
@@ -21,7 +21,7 @@ pub(super) struct Verdicts {
     pub(super) together: Judged,
 }
 
-/// What a group's nodes come to in one column, or in all of them.
+/// The verdicts on a group's nodes in one column, or in all of them.
 #[derive(Debug)]
 pub(super) struct Judged {
     /// The typical logarithm: the median; NaN of nothing.
@@ -44,7 +44,7 @@ pub(super) struct Deviation {
     /// The standard error of the node's own measurement, which is what places are told apart by: the typical logarithm is the
     /// same for all.
     pub(super) own: f64,
-    /// What the node's own noise adds to the variance that all have.
+    /// The node's own noise, as variance beyond the common one.
     excess: f64,
     /// How many of the standard deviations that chance makes.
     z: f64,

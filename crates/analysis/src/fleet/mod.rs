@@ -21,20 +21,20 @@ use stats::{Estimate, Method};
 /// Groups of fewer nodes are too few to call one of them unlike the others.
 pub const FEWEST: usize = 5;
 
-/// What a node delivered.
+/// A node's delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivered<'a> {
     /// Whose part of the fleet run it is.
     pub id: &'a NodeId,
-    /// What reports call it: the node, and the task if it has several; it may hold anything.
+    /// Its name in reports: the node, and the task if it has several; it may hold anything.
     pub name: &'a str,
     /// True if its run was whole; the figures of one that was cut short are used, and marked.
     pub whole: bool,
-    /// What it came to.
+    /// The summary of its run.
     pub summary: &'a Summary,
 }
 
-/// What nodes are compared with.
+/// The nodes that a node is compared with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum By {
     /// Nodes of the same type of machine: processor, number of CPUs and model.
@@ -46,10 +46,10 @@ pub enum By {
     Nothing,
 }
 
-/// What is asked of a report.
+/// The settings of a report.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// What makes groups.
+    /// The criterion of groups.
     pub by: By,
     /// Deviations up to this many per cent are never named.
     pub threshold: f64,
@@ -60,7 +60,7 @@ pub struct Asked {
 pub struct FleetReport {
     /// The fleet run's name.
     pub run: String,
-    /// What made the groups, in words: `type of machine`, a fact's name, `nothing`.
+    /// The criterion of groups, in words: `type of machine`, a fact's name, `nothing`.
     pub by: String,
     /// Deviations up to this many per cent were not named.
     pub threshold: f64,
@@ -70,24 +70,24 @@ pub struct FleetReport {
     pub columns: Vec<Column>,
     /// The nodes that delivered anything, best first, those without an overall value last.
     pub nodes: Vec<Node>,
-    /// What is named, gravest first: slow ones by their deviation, then the fast ones.
+    /// The named nodes, gravest first: slow ones by their deviation, then the fast ones.
     pub outliers: Vec<Outlier>,
     /// Facts that slow nodes have in common, least p first.
     pub traits: Vec<Trait>,
     /// Facts that are not the same on all nodes, in the order of reports, without those that are true of a moment only.
     pub differing: Vec<Differing>,
-    /// What became of the nodes since another fleet run.
+    /// The changes of the nodes since another fleet run.
     pub against: Option<Against>,
-    /// What a reader should know of the method on these data.
+    /// Notes on the method on these data.
     pub notes: Vec<String>,
-    /// What may mislead: unlike builds or procedures, cut runs.
+    /// Warnings of what may mislead: unlike builds or procedures, cut runs.
     pub warnings: Vec<String>,
 }
 
 /// Nodes that are compared with each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What they have in common, such as `AMD EPYC, 2 CPUs, KVM`.
+    /// The features that they share, such as `AMD EPYC, 2 CPUs, KVM`.
     pub name: String,
     /// How many there are.
     pub nodes: usize,
@@ -139,13 +139,13 @@ pub struct Node {
     pub p: f64,
     /// Its q value over the whole report.
     pub q: f64,
-    /// Whether it is unlike the others over all.
+    /// Set if it is unlike the others over all.
     pub named: Option<Named>,
     /// Its place in its group, from 1: the best and the worst that the intervals of all allow. (0, 0) without a figure.
     pub rank: (usize, usize),
     /// Its figures, in the order of the columns; none where it has none.
     pub values: Vec<Option<Value>>,
-    /// What it took meanwhile, where its energy is known.
+    /// The energy it took meanwhile, where that is known.
     pub taken: Option<Taken>,
 }
 
@@ -168,7 +168,7 @@ pub struct Taken {
     pub p: f64,
     /// Its q value over all nodes.
     pub q: f64,
-    /// Whether it takes more than the others (slow) or less (fast).
+    /// Set if it is named: slow takes more than the others, fast less.
     pub named: Option<Named>,
 }
 
@@ -184,7 +184,7 @@ pub struct Value {
     pub p: f64,
     /// Its q value: the false discovery rate over all of the report at which it would be named.
     pub q: f64,
-    /// Whether it is named.
+    /// Its verdict, if it is named.
     pub named: Option<Named>,
 }
 
@@ -269,7 +269,7 @@ pub struct Against {
     pub run: String,
     /// Nodes in both.
     pub pairs: usize,
-    /// What became of each cell that both have.
+    /// The changes of all cells that both have.
     pub changes: Vec<Change>,
     /// Nodes that changed unlike the others, gravest first; places are those of the report. Deviations are from the
     /// typical change.
@@ -282,7 +282,7 @@ pub struct Against {
     pub facts: Vec<FactChange>,
 }
 
-/// What became of one cell.
+/// The change of one cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
     /// The place of the column; none where it is all of them together.
@@ -295,9 +295,9 @@ pub struct Change {
     pub p: f64,
     /// Its q value over all changes.
     pub q: f64,
-    /// What that rests on.
+    /// The method.
     pub method: Method,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -308,9 +308,9 @@ pub struct FactChange {
     pub name: String,
     /// Its name for people.
     pub label: String,
-    /// What it was.
+    /// Its value before.
     pub before: String,
-    /// What it is.
+    /// Its value now.
     pub after: String,
     /// On how many nodes.
     pub nodes: usize,

@@ -1,4 +1,4 @@
-//! What a reader should know, and what may mislead.
+//! Notes and warnings on a fleet report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,7 +77,7 @@ pub(super) fn warnings(delivered: &[Delivered<'_>]) -> Vec<String> {
 
 /// Returns what may make two fleet runs differ that is not the nodes' speed.
 pub(super) fn since(before: &[Delivered<'_>], after: &[Delivered<'_>]) -> Vec<String> {
-    /// What of a run must be the same, where it is told.
+    /// A property that all runs must share, where it is told.
     type Kind = fn(&Summary) -> Option<&str>;
     let all = |nodes: &[Delivered<'_>], what: Kind| -> BTreeSet<String> {
         nodes.iter().filter_map(|node| what(node.summary)).map(str::to_owned).collect()

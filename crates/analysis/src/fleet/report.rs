@@ -17,7 +17,7 @@ pub(super) struct Family {
     name: String,
     /// The places of its nodes in what was delivered.
     pub(super) nodes: Vec<usize>,
-    /// What is judged of them.
+    /// Their verdicts.
     verdicts: Verdicts,
 }
 
@@ -137,7 +137,7 @@ impl FleetReport {
         order
     }
 
-    /// What is named, gravest first.
+    /// Returns the named nodes, gravest first.
     fn found(&self) -> Vec<Outlier> {
         let mut found = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {

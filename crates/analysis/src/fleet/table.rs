@@ -74,7 +74,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What makes figures comparable.
+/// The properties of figures that can be compared.
 type Comparable<'a> = (&'a Key, &'a str, Metric);
 
 /// Returns what makes a figure comparable with another.

@@ -1,4 +1,4 @@
-//! What more copies bring: totals, gains and efficiency, and the Universal Scalability Law of them.
+//! The gain from more copies: totals, gains and efficiency, and the Universal Scalability Law of them.
 
 mod notes;
 
@@ -19,7 +19,7 @@ pub struct Scaling {
     pub key: Key,
     /// The test's name in reports.
     pub label: String,
-    /// What kind of number a copy's figure is.
+    /// The kind of number of a copy's figure.
     pub metric: Metric,
     /// The unit of a copy's figure.
     pub unit: String,
@@ -33,7 +33,7 @@ pub struct Scaling {
     pub law: Option<UslFit>,
     /// By which clock totals are normalised for it.
     pub clock: Clock,
-    /// What a reader must know of these numbers.
+    /// Remarks on these numbers.
     pub notes: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct Level {
     pub copies: u32,
     /// One copy's share of the total; of a time, the time itself.
     pub per_copy: Estimate,
-    /// What all do together.
+    /// The total of all copies.
     pub total: Estimate,
     /// The total over that of the first level.
     pub gain: Estimate,
@@ -56,7 +56,7 @@ pub struct Level {
     pub clock: Option<f64>,
     /// The total, had the clock been that of the first level.
     pub normalised: Option<Estimate>,
-    /// What the slowest copy does of what the fastest does.
+    /// The share of the slowest copy in the work of the fastest.
     pub fairness: Option<f64>,
     /// Trials behind it.
     pub n: usize,
@@ -101,7 +101,7 @@ impl Scaling {
     }
 }
 
-/// What a cell has in common with those of other numbers of copies.
+/// Returns the part of a key that cells of other numbers of copies share.
 fn series(key: &Key) -> [&str; 3] {
     [&key.test, &key.load, &key.condition]
 }
@@ -145,7 +145,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// What one copy has of a total; of a time, the time itself.
+    /// Returns one copy's share of a total; of a time, the time itself.
     fn per_copy(&self, total: &Estimate) -> Estimate {
         match self.row.cell.metric {
             Metric::Time => total.image(|throughput| self.total(throughput)),
@@ -168,7 +168,7 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// What one piece of work per `unit` of time is as a rate, and that rate's unit.
+/// Returns the rate of one piece of work per `unit` of time, and that rate's unit.
 fn throughput(unit: &str) -> (f64, String) {
     match unit {
         "ns" => (1e3, "M/s".to_owned()),
@@ -186,7 +186,7 @@ fn clock(trial: &Trial) -> Option<f64> {
     Some(mean(clocks))
 }
 
-/// What the slowest copy does of what the fastest does; nothing of a single one.
+/// Returns the share of the slowest copy in the work of the fastest; nothing of a single one.
 fn fairness(cell: &Cell, trial: &Trial) -> Option<f64> {
     let rates: Vec<f64> = trial.copies.iter().map(|copy| score::copy_rate(cell, copy)).collect();
     let (least, most) = (rates.iter().copied().min_by(f64::total_cmp)?, rates.iter().copied().max_by(f64::total_cmp)?);

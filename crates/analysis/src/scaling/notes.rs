@@ -1,4 +1,4 @@
-//! What a reader must know of how a test scales.
+//! Notes on how a test scales.
 
 use super::{Clock, Level};
 use journal::{Cell, Run};
@@ -32,7 +32,7 @@ pub(super) fn within_borders(run: &Run, levels: &[Level]) -> (usize, Vec<String>
     (fitted, notes)
 }
 
-/// What the law's levels, residuals and peak ask to be said.
+/// Returns notes on the law's levels, residuals and peak.
 pub(super) fn of_law(law: Option<&UslFit>, levels: &[Level]) -> Vec<String> {
     let Some(law) = law else {
         let why = if levels.len() < 2 { "it needs two levels" } else { "no throughput of one copy fits these totals" };

@@ -32,7 +32,7 @@ pub(super) enum Grouping {
 pub(super) struct Fit {
     /// The share of the contrast that its values explain times how far the differences have the shape of its reach.
     pub fit: f64,
-    /// What its values make of the contrast, by system.
+    /// The contrast as fitted by its values, by system.
     pub fitted: Vec<f64>,
     /// The logarithm by which the best value is above the worst.
     pub size: f64,
@@ -119,7 +119,7 @@ impl Matrix {
         (others == 0 || others >= OUTSIDE).then(|| (0..self.systems()).map(of).collect())
     }
 
-    /// What each system has more in the tests of a reach than in all others, as a logarithm.
+    /// Returns the excess of each system in the tests of a reach over all others, as a logarithm.
     fn contrast(&self, inside: &[bool]) -> Option<Vec<f64>> {
         let outside = self.outside(inside).filter(|_| inside.contains(&true))?;
         // A cause that only some tests feel moves the median of all least.

@@ -1,4 +1,4 @@
-//! What a fact can reach: the tests that it can change, by what they do.
+//! The reach of a fact: the tests that it can change, by what they do.
 
 use catalogue::Catalogue;
 use serde::Serialize;
@@ -13,7 +13,7 @@ pub enum Reach {
     Calls,
     /// Everything that the kernel does.
     Kernel,
-    /// What the compiler made.
+    /// The compiled code.
     Code,
     /// Memory.
     Memory,
@@ -25,7 +25,7 @@ pub enum Reach {
 
 use Reach::{Calls, Code, Everything, Files, Kernel, Memory, Starts};
 
-/// What is known of facts, by how their names begin; the first that fits counts.
+/// The reach of facts, by how their names begin; the first that fits counts.
 const KNOWN: [(&str, &[Reach]); 10] = [
     ("software.libc", &[Starts]),
     ("software.shell", &[Starts]),
@@ -39,11 +39,11 @@ const KNOWN: [(&str, &[Reach]); 10] = [
     ("system.virtualisation", &[Everything, Kernel, Calls]),
 ];
 
-/// What is tried for a fact that may affect anything, such as the distribution.
+/// The reaches that are tried for a fact that may affect anything, such as the distribution.
 const ALL: [Reach; 7] = [Starts, Calls, Kernel, Code, Memory, Files, Everything];
 
 impl Reach {
-    /// What a fact may reach.
+    /// Returns the reaches of a fact.
     pub(super) fn of(fact: &str) -> Vec<Reach> {
         let known = KNOWN.iter().find(|(start, _)| fact.starts_with(start));
         known.map_or(&ALL[..], |(_, reaches)| reaches).to_vec()

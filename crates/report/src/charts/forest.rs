@@ -10,13 +10,13 @@ use maud::Markup;
 
 /// A plot of differences in per cent or points, negative if worse.
 pub(crate) struct Forest {
-    /// What stands for the plot where it is not seen.
+    /// The stand-in for the plot where it is not seen.
     pub(crate) label: String,
     /// Differences up to this are drawn on a linear scale, and shaded.
     pub(crate) threshold: f64,
     /// The differences.
     pub(crate) rows: Vec<Row>,
-    /// What they come to.
+    /// The rows of means.
     pub(crate) means: Vec<Row>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) at: Estimate,
     /// True if it is of energies.
     pub(crate) is_energy: bool,
-    /// What it comes to; `None` for a mean of others, which is a diamond.
+    /// Its verdict; `None` for a mean of others, which is a diamond.
     pub(crate) verdict: Option<Verdict>,
     /// The difference, its interval, the time factor and the verdict in words.
     pub(crate) words: [String; 4],

@@ -11,7 +11,7 @@ const TOP: f64 = 8.0;
 const WORDS: f64 = 16.0;
 const BOTTOM: f64 = 24.0;
 
-/// What marks at the ends of an axis need beyond it.
+/// Room for marks beyond the ends of an axis.
 const INSET: f64 = 4.0;
 
 /// From this many marks on, they are small, and each series has one hover text.
@@ -45,7 +45,7 @@ pub(crate) struct Axis {
 pub(crate) struct Series {
     /// Its number, which is that of its key in legends.
     pub(crate) number: usize,
-    /// What it is, on hover.
+    /// Its title, on hover.
     pub(crate) title: String,
     pub(crate) lines: Vec<Line>,
     pub(crate) marks: Vec<Mark>,
@@ -68,7 +68,7 @@ pub(crate) struct Mark {
     /// The ends of its interval.
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) form: Form,
-    /// What it is, on hover.
+    /// Its title, on hover.
     pub(crate) title: String,
 }
 

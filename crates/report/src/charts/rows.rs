@@ -11,12 +11,12 @@ use maud::{Markup, html};
 
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
-    /// What stands for the chart where it is not seen.
+    /// The stand-in for the chart where it is not seen.
     pub(crate) label: String,
     pub(crate) scale: Scale,
     /// The most useful first: those without room are left out.
     pub(crate) ticks: Vec<Tick>,
-    /// What the words above and below the axis are.
+    /// The words above and below the axis.
     pub(crate) axes: [&'static str; 2],
     /// A shaded part of the axis, and why.
     pub(crate) shade: Option<(f64, f64, String)>,
@@ -55,7 +55,7 @@ pub(crate) struct Row {
     pub(crate) marks: Vec<Mark>,
 }
 
-/// What is in one lane of a row.
+/// A mark in one lane of a row.
 #[derive(Debug)]
 pub(crate) struct Mark {
     pub(crate) lane: usize,
@@ -65,7 +65,7 @@ pub(crate) struct Mark {
     pub(crate) form: Form,
     /// The value; NaN if there is none, and the words say why.
     pub(crate) at: Estimate,
-    /// What stands beside it.
+    /// The words beside it.
     pub(crate) words: Vec<String>,
     /// Everything about it, on hover.
     pub(crate) title: String,

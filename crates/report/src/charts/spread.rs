@@ -22,7 +22,7 @@ const LADDER: [f64; 12] = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 20
 /// A panel with more than this share of its points beyond the common scale has one of its own.
 const BEYOND: f64 = 0.25;
 
-/// What is further away than this, in per cent, is not told apart.
+/// The distance in per cent beyond which values are not told apart.
 const FAR: f64 = 1e5;
 
 const HEIGHT: f64 = 146.0;

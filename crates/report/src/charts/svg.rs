@@ -15,7 +15,7 @@ pub(crate) const BOLD: f64 = 1.12;
 #[derive(Debug, Default)]
 pub(crate) struct Svg {
     body: Vec<Markup>,
-    /// What stands before each group that is open.
+    /// The markup before each group that is open.
     before: Vec<Vec<Markup>>,
 }
 

@@ -1,4 +1,4 @@
-//! What stands in a cell of a table: for people in words, for programs as values.
+//! The content of a table's cell: for people in words, for programs as values.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ impl Tone {
     pub const GAP: Tone = Tone(i8::MIN);
 }
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Debug, Clone, Default)]
 pub enum Field {
     /// Nothing: empty for people, absent for programs.
