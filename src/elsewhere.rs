@@ -1,4 +1,4 @@
-//! What stands in for the half that measures where there is no Linux: its verbs say so, and which ones work.
+//! The stand-in for the half that measures where there is no Linux: its verbs say so, and which ones work.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use crate::status::Status;
 use catalogue::{Need, Switch};
 
-/// What `unixmark` without a verb says: a command for each question.
+/// The text of `unixmark` without a verb: a command for each question.
 pub(crate) const QUESTIONS: &str = "\
 Measuring needs Linux. What do you want to know about runs that were measured there?
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-/// What exit codes mean, for help and manual.
+/// The meaning of exit codes, for help and manual.
 pub(crate) const CODES: [(&str, &str); 8] = [
     ("0", "Fine"),
     (

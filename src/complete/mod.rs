@@ -1,4 +1,5 @@
-//! What a shell offers after TAB: the names of the catalogue, runs and fleet runs, by what a value is called in the help.
+//! Completions of a shell after TAB: the names of the catalogue, runs and fleet runs, by what a value is called in the
+//! help.
 
 mod shells;
 
@@ -18,7 +19,7 @@ pub(crate) use shells::{answer, registration};
 /// Completes a word.
 type Complete = fn(&str) -> Vec<CompletionCandidate>;
 
-/// What values are called in the help, and what completes them.
+/// The names of values in the help, and their completers.
 const COMPLETERS: [(&str, Complete); 10] = [
     ("TEST|GROUP", |word| tests_and_groups(word, Test::is_rate)),
     ("TASK", |word| tests_and_groups(word, is_task)),
@@ -58,7 +59,7 @@ fn starting(word: &str, all: impl IntoIterator<Item = CompletionCandidate>) -> V
     all.into_iter().filter(|one| one.get_value().to_string_lossy().starts_with(word)).collect()
 }
 
-/// Of a catalogue that cannot be read nothing is offered: the verb will say why.
+/// Returns the catalogue; `None` if it cannot be read: the verb will say why.
 fn catalogue() -> Option<Catalogue> {
     Catalogue::load().ok()
 }
@@ -87,7 +88,7 @@ fn tests_and_groups(word: &str, is_of: fn(&Test) -> bool) -> Vec<CompletionCandi
     starting(word, groups(is_of).into_iter().chain(tests(is_of)))
 }
 
-/// What `report --trend` follows.
+/// Returns the candidates for `report --trend`.
 fn trends(word: &str) -> Vec<CompletionCandidate> {
     let indexes = catalogue().into_iter().flat_map(|catalogue| catalogue.indexes);
     let indexes: Vec<_> = indexes.map(|index| candidate(index.id, &index.name)).collect();

@@ -59,7 +59,7 @@ const BASH: &str = r#"_unixmark() {
 complete -o nosort -F _unixmark unixmark 2>/dev/null || complete -F _unixmark unixmark
 "#;
 
-/// What follows clap's script for zsh: it completes at the first TAB even if its file is loaded by that TAB.
+/// The addition to clap's script for zsh: it completes at the first TAB even if its file is loaded by that TAB.
 const LOADED: &str = r#"[ "$funcstack[1]" != _unixmark ] || _clap_dynamic_completer_unixmark "$@"
 "#;
 

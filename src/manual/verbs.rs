@@ -120,7 +120,7 @@ fn examples(page: &mut Page, path: &str) {
     }
 }
 
-/// Whether a command, or one below it, has an option.
+/// Returns true if a command, or one below it, has an option.
 fn has(command: &Command, option: &str) -> bool {
     let own = command.get_arguments().any(|arg| arg.get_long() == Some(option));
     option.is_empty() || own || command.get_subcommands().any(|verb| has(verb, option))

@@ -80,7 +80,7 @@ struct Common {
     measuring: Measuring,
 }
 
-/// What the processors are kept busy with.
+/// The work of the processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
     /// Integer arithmetic

@@ -20,11 +20,11 @@ use measure::{Ask, Measured, Setup};
 use plan::{Effort, Kind, Matrix, Procedure, Purpose};
 use words::Unique;
 
-/// What the scores are of, and the time they have.
+/// The tests of the scores, and their time.
 const INDEX: [&str; 3] = ["index", "copy-ram", "latency-ram"];
 const INDEX_TIME: Duration = Duration::from_secs(100);
 
-/// What the disk and the scheduler are asked, and the time they have.
+/// The tests of the disk and the scheduler, and their time.
 const DISK: [&str; 13] = [
     "disk-mix-4k:op=read", "disk-mix-4k:op=write", "disk-mix-4k", "disk-mix-64k:op=read", "disk-mix-64k:op=write",
     "disk-mix-64k", "disk-mix-512k:op=read", "disk-mix-512k:op=write", "disk-mix-512k", "disk-mix-1m:op=read",

@@ -17,13 +17,13 @@ use machine::{self, Machine};
 use measure::Ask;
 use plan::{Arms, Matrix, Procedure, Purpose};
 
-/// What is measured by default.
+/// The tests that are measured by default.
 const GROUP: &str = "index";
 
 /// The test of `--rate` by default.
 const OPENS: &str = "opens";
 
-/// What `--calls` measures.
+/// The group of `--calls`.
 const CALLS: &str = "calls";
 
 #[derive(Debug, clap::Args)]

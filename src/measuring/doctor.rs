@@ -154,7 +154,7 @@ fn energy(machine: &Machine) -> Finding {
     Finding { severity: Severity::Note, name: "energy".to_owned(), what, fix }
 }
 
-/// Whether a directory can be written, or made.
+/// Returns true if a directory can be written, or made.
 fn can_be_written(path: &Path) -> bool {
     let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };

@@ -1,5 +1,4 @@
-//! What the verbs do with what they ask for: show its plan or measure it, report, and set the exit
-//! status.
+//! The steps of a verb after its request: show its plan or measure it, report, and set the exit status.
 
 use std::io::IsTerminal;
 use std::path::Path;

@@ -38,7 +38,7 @@ struct NewTest {
     resource: Resource,
 }
 
-/// What has a folder of programs and a table of its own.
+/// A resource with a folder of programs and a table of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Resource {
     /// The cores

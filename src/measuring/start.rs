@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::commands::command;
 use catalogue::Catalogue;
 
-/// What `unixmark` without a verb says: a command for each question.
+/// The text of `unixmark` without a verb: a command for each question.
 pub(crate) const QUESTIONS: &str = "\
 What do you want to know?
 

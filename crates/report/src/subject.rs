@@ -1,4 +1,4 @@
-//! What reports are about: each subject has a document, and the values that feeds are made of.
+//! The subjects of reports: each subject has a document, and the values that feeds are made of.
 
 use ::fleet::Fleet;
 use analysis::fleet::FleetReport;
@@ -10,7 +10,7 @@ use stats::Estimate;
 use crate::document::Document;
 use crate::views::{self, Card, Line};
 
-/// What a report is about.
+/// The subject of a report.
 #[derive(Debug, Clone, Copy)]
 pub enum Subject<'a> {
     /// A run.
@@ -25,7 +25,7 @@ pub enum Subject<'a> {
     Trend(&'a Trend),
     /// A machine on a card.
     Card(&'a Card<'a>),
-    /// What will spoil a run here.
+    /// Properties of this machine that will spoil a run.
     Doctor(&'a [Finding]),
     /// The predicted costs of conditions to a command, whose name comes first.
     Bill(&'a str, &'a [Prediction]),

@@ -42,7 +42,7 @@ pub struct Program {
     pub group: Group,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// What it printed so far.
+    /// Its output so far.
     pub output: Parser,
     errors: Vec<u8>,
     ended: Option<ExitStatus>,

@@ -1,6 +1,6 @@
 //! Text from elsewhere, made safe to show.
 
-/// Whether a character moves the cursor, is not seen, or turns the direction of the text after it.
+/// Returns true if a character moves the cursor, is not seen, or turns the direction of the text after it.
 fn disturbs(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')

@@ -22,5 +22,5 @@ pub use size::{bytes, bytes_per_second};
 pub use time::{clock, duration, nanoseconds, seconds, uptime};
 pub use wrap::{WIDTH, Wrapped, width, wrap};
 
-/// What stands where there is no number.
+/// The stand-in for a number that is not there.
 pub const NOTHING: &str = "-";

@@ -1,4 +1,4 @@
-//! What to type next: the command that measures the suspects of a comparison again, as their run was made.
+//! The command to type next: the command that measures the suspects of a comparison again, as their run was made.
 
 use std::ffi::OsString;
 

@@ -252,7 +252,7 @@ fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
     format!(" but for their conditions; try `unixmark compare {runs} --conditions {one},{other}`")
 }
 
-/// What the gate found, a line each.
+/// Returns the findings of the gate, a line each.
 fn sentences(comparisons: &Comparisons, gate: &Gate) -> Vec<String> {
     let mut lines: Vec<String> = gate.suspects.iter().map(|one| suspect(comparisons, one)).collect();
     for lost in &gate.lost {

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// What the parts are called: the node, with the task where it has several.
+/// Returns the names of the parts: the node, with the task where it has several.
 fn names(fleet: &Fleet) -> Vec<String> {
     let mut tasks: HashMap<&str, usize> = HashMap::new();
     fleet.entries.iter().for_each(|entry| *tasks.entry(&entry.id.node).or_default() += 1);

@@ -65,7 +65,7 @@ pub(super) struct Arguments {
 /// One row of a list.
 #[derive(Default)]
 struct Row {
-    /// What it stands under.
+    /// Its heading.
     heading: String,
     id: String,
     /// A line about it.
@@ -202,7 +202,7 @@ fn wrapped(lead: &str, content: &str) -> String {
     wrap(lead, content, columns()).iter().map(|line| words::visible(line.trim_end()) + "\n").collect()
 }
 
-/// What follows the overview.
+/// The lines after the overview.
 const MORE: &str = "
 `unixmark list tests` shows all tests, `list tests memory` those of a group or
 about a word. There are also tasks, indexes, loads, burnins, watchers,

@@ -37,7 +37,7 @@ pub(crate) struct BurnInDisplay {
     printed: f64,
 }
 
-/// What is known so far.
+/// The state so far.
 #[derive(Default)]
 struct State {
     resting: bool,
@@ -46,7 +46,7 @@ struct State {
     first: Reading,
     /// By thread: its processor, its clock, its pieces of work per second, its last beat, its wrong results.
     threads: BTreeMap<u32, Thread>,
-    /// What clock and work were in the first seconds: sum and number.
+    /// Clock and work of the first seconds: sum and number.
     clock: (f64, f64),
     work: (f64, f64),
     stage: Option<journal::Stage>,
@@ -202,7 +202,7 @@ impl State {
         }
     }
 
-    /// What share is done, 0 to 1: of the time, or of the pass.
+    /// Returns the share that is done, 0 to 1: of the time, or of the pass.
     fn done(&self, plan: &BurnIn) -> f64 {
         match (plan.seconds, &self.stage) {
             (Some(seconds), _) => self.at / (seconds + plan.rest).max(1.0),

@@ -6,7 +6,7 @@ use runner::Event;
 
 /// The lines of passes; what fails or is skipped is said as ever.
 pub(crate) struct Passes {
-    /// What the last line is about.
+    /// The subject of the last line.
     line: String,
     messages: Progress,
 }

@@ -30,7 +30,7 @@ pub(crate) struct RunDisplay<'a> {
     machine: &'a Machine,
     loudness: Loudness,
     form: Form,
-    /// What is drawn, while the run goes on.
+    /// The state that is drawn while the run goes on.
     shown: Option<Shown>,
 }
 

@@ -43,7 +43,7 @@ impl StatusLine {
         write(&self.lines.join("\n"));
     }
 
-    /// What takes the cursor back to where the lines begin, and clears them.
+    /// Returns the sequence that takes the cursor back to where the lines begin, and clears them.
     fn erase(&self) -> String {
         match self.lines.len() {
             0 | 1 => CLEAR.to_owned(),

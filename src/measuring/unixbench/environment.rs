@@ -11,7 +11,7 @@ use crate::measuring::options::{check_workplace, workplace};
 use crate::terminal::say;
 use plan::Kind;
 
-/// What the variables ask for.
+/// The settings in the variables.
 pub(super) struct Environment {
     /// Where the reports are written.
     pub(super) results: PathBuf,

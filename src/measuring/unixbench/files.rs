@@ -16,7 +16,7 @@ use machine::Machine;
 use measure::Observer;
 use runner::Event;
 
-/// What is added to a base name.
+/// The endings that are added to a base name.
 const ENDINGS: [&str; 4] = ["", ".log", ".html", ".csv"];
 
 /// The files of one run.

@@ -35,7 +35,7 @@ const VERB: &str = "unixbench";
 /// Every test of UnixBench, which `all` stands for here.
 const ALL: [&str; 8] = ["dhry", "speed", "fs", "misc", "grep", "sysexec", "2d", "3d"];
 
-/// What the shell tests run, whose work `MULTI_SH_WORK_FACTOR` multiplies.
+/// The script of the shell tests, whose work `MULTI_SH_WORK_FACTOR` multiplies.
 const SCRIPT: &str = "multi.sh";
 
 #[derive(Debug, clap::Args)]

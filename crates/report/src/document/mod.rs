@@ -57,9 +57,9 @@ impl Default for Readers {
 pub struct Document {
     /// The version of its JSON keys: `unixmark-report/3`.
     pub format: &'static str,
-    /// What kind of report by which tool: `unixmark 0.1.0 report`.
+    /// The kind of report, and the tool: `unixmark 0.1.0 report`.
     pub kind: String,
-    /// What it is about: the run, the fleet run.
+    /// The subject: the run, the fleet run.
     pub title: String,
     /// The machine that it was measured on, for pages.
     pub about: String,
@@ -95,7 +95,7 @@ pub enum Block {
 /// A number to be read first.
 #[derive(Debug, Clone, Default)]
 pub struct Headline {
-    /// What it is of: `2 copies`.
+    /// Its qualification: `2 copies`.
     pub label: String,
     /// The mark that stands for it in charts; may be empty.
     pub mark: Markup,
@@ -136,7 +136,7 @@ pub struct List {
     pub key: &'static str,
     /// The heading; may be empty.
     pub title: String,
-    /// What stands before each item at a terminal: `Note: `.
+    /// The lead before each item at a terminal: `Note: `.
     pub lead: &'static str,
     pub items: Vec<String>,
     pub readers: Readers,
@@ -161,7 +161,7 @@ pub struct Table {
     pub key: &'static str,
     /// The heading; may be empty.
     pub title: String,
-    /// What a reader must know of it; may be empty.
+    /// The remark for its reader; may be empty.
     pub remark: String,
     pub columns: Vec<Column>,
     /// The rows, each with as many fields as there are columns.
@@ -179,7 +179,7 @@ pub struct Row {
     pub kind: RowKind,
 }
 
-/// What a row is.
+/// The kind of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RowKind {
     /// One of many.
@@ -187,13 +187,13 @@ pub enum RowKind {
     Plain,
     /// What a reader looks for.
     Strong,
-    /// What the rows above it come to.
+    /// The sum of the rows above it.
     Total,
     /// There is no result: the first field, and a reason across the others.
     Gap(String),
 }
 
-/// What a column holds and how it is placed.
+/// The role of a column, which says how it is placed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
     /// Numbers, at the right edge.
@@ -272,7 +272,7 @@ impl Column {
 /// A list of columns, and what a row of type `T` has in each: the only place that knows a column of a table.
 pub struct Columns<'a, T: ?Sized>(Vec<(Column, Reading<'a, T>)>);
 
-/// What a row has in a column.
+/// The reading of a row in a column.
 type Reading<'a, T> = Box<dyn Fn(&T) -> Field + 'a>;
 
 impl<'a, T: ?Sized> Columns<'a, T> {

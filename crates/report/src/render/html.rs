@@ -21,7 +21,7 @@ const OPEN: usize = 11;
 /// Where a page has line ends.
 const LINES: [&str; 7] = ["</style>", "</p>", "</li>", "</tr>", "</figure>", "</section>", "</html>"];
 
-/// What is known of a page while its parts are made.
+/// The state of a page while its parts are made.
 #[derive(Default)]
 struct Page<'a> {
     notes: Notes,

@@ -10,7 +10,7 @@ use stats::Estimate;
 
 use crate::subject::{Entry, Subject};
 
-/// What the families of a unit hold of each entry.
+/// The values that the families of a unit hold of each entry.
 type Part = (&'static str, &'static str, fn(Estimate) -> Option<f64>);
 
 const PARTS: [Part; 3] = [

@@ -13,7 +13,7 @@ const NAME: usize = 12;
 /// Names up to this width always have their room.
 const SHORT: usize = 20;
 
-/// What stands before the label of a pair, and how wide that is.
+/// The width of a pair's label, and of the space before it.
 const LABEL: usize = 14;
 
 /// Columns of the longest bar.
@@ -46,7 +46,7 @@ struct Page {
     notes: Notes,
     /// The places of footnotes that stand below a table already.
     told: BTreeSet<usize>,
-    /// What stands below the footnotes.
+    /// The lines below the footnotes.
     after: Wrapped,
     /// The heading of a section that has shown nothing yet.
     pending: Option<String>,

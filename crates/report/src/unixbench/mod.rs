@@ -17,7 +17,7 @@ pub use page::page;
 pub use text::{rule, text};
 use words::Grouped;
 
-/// What is known of the system: a name such as `OS`, or none, and one line or more.
+/// A fact of the system: a name such as `OS`, or none, and one line or more.
 pub type Heading = [(String, String)];
 
 /// The results of one number of copies.

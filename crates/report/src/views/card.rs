@@ -28,7 +28,7 @@ const WAKE_UP: &str = "cyclic";
 const BUSY: f64 = 0.25;
 const CALM: f64 = 0.05;
 
-/// What a card is made of.
+/// The parts of a card.
 #[derive(Debug, Clone, Copy)]
 pub struct Card<'a> {
     /// The index and the memory, at one copy and at all.
@@ -37,7 +37,7 @@ pub struct Card<'a> {
     pub disk: &'a Results,
     /// The share of processor time that the hypervisor gave to others meanwhile; `None` where the kernel does not say.
     pub steal: Option<f64>,
-    /// What `doctor` finds, worst first.
+    /// The findings of `doctor`, worst first.
     pub findings: &'a [Finding],
 }
 
@@ -168,7 +168,7 @@ fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
     })
 }
 
-/// What the machine drew while the index was measured, where that is known.
+/// Returns the machine's power while the index was measured, where that is known.
 fn power(results: &Results, most: u32) -> Option<Line<'static>> {
     let at = |copies| Some((system_index(results, copies)?.watts?, None));
     line("Power during the index".to_owned(), "W", most, at)

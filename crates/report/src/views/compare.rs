@@ -46,12 +46,12 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document
 }
 
-/// What is judged of runs in turn.
+/// Returns the unit of judgement for runs in turn.
 fn judged(all: &Comparisons) -> &'static str {
     if all.against() == "B" { "A" } else { "B" }
 }
 
-/// What is compared: of rounds one side, else every run but the first.
+/// Returns the letters of the compared sides: of rounds one side, else every run but the first.
 fn letters(all: &Comparisons) -> Vec<&str> {
     if all.asked.is_paired() {
         vec![judged(all)]
@@ -93,7 +93,7 @@ fn sentence(all: &Comparisons, letter: &str) -> String {
     format!("{}: {lead}{}{}.", contest(letter, all), parts.join(", "), counts.collect::<String>())
 }
 
-/// What programs have of the whole.
+/// Returns the whole comparison for programs.
 fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
     let total = |Total { run, mean: GeometricMean { rates, delta, worst } }: &Total| {
         json!({
@@ -127,7 +127,7 @@ fn several(all: &Comparisons) -> Value {
     all.side_by_side().iter().map(|row| Value::Object(columns.object(row))).collect()
 }
 
-/// What programs have of the runs.
+/// Returns the runs for programs.
 pub(super) fn runs_data(all: &Comparisons) -> Value {
     all.runs.iter().map(run).collect()
 }
@@ -159,7 +159,7 @@ pub(super) fn runs(all: &Comparisons, is_sided: bool) -> Block {
     Block::Pairs(Pairs { key: "", title: String::new(), items: all.runs.iter().map(pair).collect() })
 }
 
-/// What the deltas of runs in turn are of: `A1 against B1, A2 against B2`.
+/// Returns the directions of deltas between runs in turn: `A1 against B1, A2 against B2`.
 fn directions(all: &Comparisons) -> Option<String> {
     let base = usize::from(all.against() == "B");
     let rounds = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[1 - base].letter, two[base].letter));
@@ -345,7 +345,8 @@ fn thesis_data(tables: &Thesis, all: &Comparisons) -> Value {
     json!(tables)
 }
 
-/// What a gate is closed by, for programs. `confirmed` is null without a second look, or if that cannot tell.
+/// Returns the reasons why a gate is closed, for programs. `confirmed` is null without a second look, or if that cannot
+/// tell.
 fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
     let object = |one: &Comparison| comparisons::columns(["A", "B"]).object(&line(one, all));
     let suspect = |suspect: &Suspect| {

@@ -1,4 +1,4 @@
-//! What tests report beside their scores: times of single operations, the undisturbed figure, limits, other values.
+//! Details of tests beside their scores: times of single operations, the undisturbed figure, limits, other values.
 
 use analysis::{Best, Details, Figure, Limit, Results, Times, Value};
 use catalogue::Metric;

@@ -1,4 +1,4 @@
-//! What will spoil a run here.
+//! Properties of this machine that will spoil a run.
 
 use journal::{Finding, Severity};
 

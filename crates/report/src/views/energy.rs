@@ -1,4 +1,4 @@
-//! What the machine drew while tests were measured: shown where any of it is known.
+//! The energy that the machine drew while tests were measured: shown where any of it is known.
 
 use analysis::{Energy, Figure, Index, Results};
 use journal::Fact;
@@ -57,7 +57,7 @@ fn tests(results: &Results) -> Table {
         .titled("Energy", remark(results))
 }
 
-/// What the figures are of.
+/// Returns a remark on the source of the figures.
 fn remark(results: &Results) -> String {
     let from = results.facts.text(Fact::ENERGY).unwrap_or("unknown");
     let idle = results.facts.text(Fact::IDLE).map_or_else(String::new, |idle| format!("; {idle} before anything ran"));

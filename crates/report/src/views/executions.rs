@@ -1,4 +1,4 @@
-//! What executions of commands took and used, a line for each command.
+//! Times and resources of the executions of commands, a line for each command.
 
 use analysis::{Executed, Figure, Measure, Results};
 use journal::TimeUnit;

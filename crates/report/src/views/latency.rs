@@ -101,7 +101,7 @@ pub(super) struct Task<'a> {
     gaps: Vec<(&'static str, &'a Missing)>,
 }
 
-/// What the rows of a task have in common.
+/// The properties that the rows of a task share.
 type Own<'a> = (&'a str, u32, &'a str);
 
 fn own(key: &Key) -> Own<'_> {
@@ -113,7 +113,7 @@ impl Task<'_> {
         title(self.label, self.key)
     }
 
-    /// What its latency is.
+    /// Returns the name of its latency.
     fn what(&self) -> &'static str {
         match self.rows.first().map(|(_, latency)| latency.kind) {
             None => "latency",
@@ -133,7 +133,7 @@ impl Task<'_> {
         self.rows.iter().find(|(row, _)| row.cell.key.load == load).copied()
     }
 
-    /// What the others are compared with: the task without a load, or else its least late row.
+    /// Returns the row that the others are compared with: the task without a load, or else its least late row.
     fn quiet(&self) -> Option<Beside<'_>> {
         let some = || self.rows.iter().filter(|(_, latency)| latency.histogram.count() > 0);
         let median = |latency: &Latency| latency.histogram.quantile(0.5);
@@ -431,7 +431,7 @@ struct Later {
     times: f64,
     /// The higher of the percentiles that both carry.
     name: &'static str,
-    /// Whether the interval of the quotient holds 1, or has no end.
+    /// True if the interval of the quotient holds 1, or has no end.
     doubt: bool,
 }
 

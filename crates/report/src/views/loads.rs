@@ -1,4 +1,4 @@
-//! What the loads did beside the tests, as a share of what they do alone: their own cost.
+//! The work of the loads beside the tests, as a share of what they do alone: their own cost.
 
 use analysis::{Figure, Load, Results};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What comparisons find on this machine.
+//! The power of comparisons on this machine.
 
 use analysis::{Need, Planted, Power};
 use serde_json::json;

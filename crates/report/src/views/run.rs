@@ -76,7 +76,7 @@ fn measured_on(results: &Results) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<String>>().join(" · ")
 }
 
-/// What the run is about, in sentences.
+/// Returns the subject of the run, in sentences.
 fn lead(results: &Results) -> Option<Block> {
     match &results.findings {
         Findings::Cost(cost) if results.run.view == View::Ab => Some(Block::Lead(ab::sentences(results, cost))),
@@ -87,7 +87,7 @@ fn lead(results: &Results) -> Option<Block> {
     }
 }
 
-/// What the run is about.
+/// Returns the blocks on the subject of the run.
 fn about(results: &Results) -> Vec<Block> {
     match &results.findings {
         Findings::Scores { .. } => {
@@ -107,7 +107,7 @@ fn responses(results: &Results) -> Vec<Block> {
     [offered::blocks(results), latency::blocks(results), loads::blocks(results)].concat()
 }
 
-/// What a reader must know before any figure.
+/// Returns the warnings that a reader must see before any figure.
 fn states(results: &Results) -> Vec<String> {
     let mut states: Vec<&str> = Vec::new();
     match results.end {
@@ -139,7 +139,7 @@ fn states(results: &Results) -> Vec<String> {
     states.into_iter().map(str::to_owned).collect()
 }
 
-/// What was measured and how: at a terminal above all figures, on a page in a line below them.
+/// Returns the tests and the procedure: at a terminal above all figures, on a page in a line below them.
 fn heading(results: &Results) -> Block {
     let run = &results.run;
     let narrow = |narrow: &str, value: String| Pair { narrow: narrow.to_owned(), value, ..Pair::default() };

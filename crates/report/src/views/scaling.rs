@@ -73,7 +73,7 @@ fn per_copy(tests: &[Scaling]) -> Table {
     columns.of(tests).shown(Readers::PEOPLE)
 }
 
-/// What all copies do together: a row per test and level.
+/// Returns the totals of all copies: a row per test and level.
 fn totals(tests: &[Scaling]) -> Table {
     let rows: Vec<At<'_>> =
         tests.iter().flat_map(|test| (0..test.levels.len()).map(move |place| (test, place))).collect();
@@ -199,7 +199,7 @@ fn law_in_words(test: &Scaling) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// What has no result, each reason once per test with the levels it is of.
+/// Returns the cells without a result, each reason once per test with the levels it is of.
 fn gaps(results: &Results) -> Table {
     let nothing = |_: &Missing| Field::Nothing;
     let columns = Columns::new().with(Column::words("Missing"), nothing).with(Column::words(""), nothing);

@@ -107,7 +107,7 @@ fn of_another(another: Option<Another>, number: fn(f64) -> String) -> Field {
         .map_or(Field::Missing, |Another { low, high, .. }| Field::Text(format!("{}..{}", number(low), number(high))))
 }
 
-/// What the intervals speak of.
+/// Returns the notes on the meaning of intervals.
 fn certainty(results: &Results) -> Vec<Block> {
     if !results.listed().any(|row| row.score.bounded()) {
         return Vec::new();
@@ -181,7 +181,7 @@ fn never_quiet(index: &Index, results: &Results) -> Option<String> {
 /// The longest run that anybody is advised to make, in seconds.
 const REALISTIC: f64 = 3600.0;
 
-/// What the widest interval is made of, and the command that makes it narrower.
+/// Returns the parts of the widest interval, and the command that makes it narrower.
 fn why_wide(bill: &Bill, results: &Results) -> String {
     let what = format!("Uncertainty of {} ({}), {}", bill.label, copies(bill.copies), plus_minus([bill.spread; 2]));
     let [drift, between, within] = [bill.drift, bill.between_trials, bill.within_trials].map(percent);

@@ -1,4 +1,4 @@
-//! What several views say alike.
+//! Blocks that several views share.
 
 use analysis::{Missing, Remark, Results, Verdict};
 use catalogue::NONE;

@@ -115,7 +115,7 @@ pub fn rank((best, worst): (usize, usize)) -> String {
     if best == worst { best.to_string() } else { format!("{best}–{worst}") }
 }
 
-/// What programs have of a row: under `scores` a figure for each letter, or null.
+/// Returns a row for programs: under `scores` a figure for each letter, or null.
 pub(super) fn data(all: &Comparisons) -> Columns<'_, Across> {
     let standing = |one: &Standing| {
         let Standing { score, rank, mark } = one;

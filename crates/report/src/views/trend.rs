@@ -126,7 +126,7 @@ fn change(step: &Step, series: &Series) -> String {
     format!("Since {run} the level is {size:.1} % {way} ({judged}; 95 %: {low}..{high} %).{changed}{others}")
 }
 
-/// What the other tests did there: whether it is the machine that changed.
+/// Returns the change of the other tests there: whether it is the machine that changed.
 fn beside(others: &Others) -> String {
     let Others { tests, change: Estimate { value, low, high }, alike } = others;
     // Equal figures have no interval.

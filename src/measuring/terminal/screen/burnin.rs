@@ -8,7 +8,7 @@ const LONGEST: usize = 1000;
 /// A row of a chart, filled from nothing to the whole.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What is drawn during a burn-in.
+/// The screen of a burn-in.
 #[derive(Default)]
 pub(crate) struct BurnInScreen {
     title: String,

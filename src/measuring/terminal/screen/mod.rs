@@ -117,7 +117,7 @@ impl Drop for Screen {
     }
 }
 
-/// What went wrong last.
+/// The latest errors and warnings.
 #[derive(Default)]
 struct Messages(VecDeque<String>);
 

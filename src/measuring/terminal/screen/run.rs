@@ -17,7 +17,7 @@ const LAST: usize = 12;
 /// The bars that a sample is drawn with, from the smallest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What is known of a run so far.
+/// The screen of a run.
 pub(crate) struct RunScreen {
     title: String,
     lines: Vec<Measured>,
@@ -181,7 +181,7 @@ fn bars(samples: &[f64]) -> String {
     last.iter().map(|value| BARS[place(value) as usize]).collect()
 }
 
-/// What the machine's sensors read now, in a line.
+/// Returns the sensors' readings in a line.
 fn shown(reading: &Reading) -> String {
     let clocks: Vec<f64> = reading.frequency.iter().map(|(_, mhz)| *mhz).collect();
     let mean = stats::mean(&clocks);

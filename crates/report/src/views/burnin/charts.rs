@@ -1,4 +1,4 @@
-//! What a burn-in measured over time.
+//! Charts of a burn-in's measurements over time.
 
 use std::collections::BTreeMap;
 

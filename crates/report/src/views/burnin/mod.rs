@@ -23,7 +23,7 @@ pub(super) fn blocks(burnin: &BurnIn) -> Vec<Block> {
     [begin, figure_tables(burnin).into(), charts::charts(burnin), tables::tables(burnin)].concat()
 }
 
-/// What was done, in a line.
+/// Returns the burn-in's work in a line.
 fn title(burnin: &BurnIn) -> String {
     let asked = &burnin.asked;
     let (threads, worked) = (count(asked.threads, "thread"), duration(burnin.worked));
@@ -39,7 +39,7 @@ fn title(burnin: &BurnIn) -> String {
     }
 }
 
-/// What programs have beside the tables.
+/// Returns the data for programs beside the tables.
 fn data(burnin: &BurnIn) -> Value {
     let memory = |memory: &Memory| {
         json!({
@@ -78,7 +78,7 @@ struct Item {
     unit: &'static str,
     value: Estimate,
     shown: String,
-    /// Whether it has an interval, or should have.
+    /// True if it has an interval, or should have.
     measured: bool,
     bad: bool,
     reason: String,

@@ -1,4 +1,4 @@
-//! What conditions cost: each against the one that they are compared with, within the blocks of one run.
+//! The cost of conditions: each against the one that they are compared with, within the blocks of one run.
 
 mod charts;
 mod spread;
@@ -15,10 +15,10 @@ use super::shared::{coordinates, gaps};
 use super::totals::{self, Mean};
 use crate::document::{Block, Column, Columns, Field, Readers, Table, interval};
 
-/// What a second look adds to a verdict.
+/// The addition of a second look to a verdict.
 const SECOND: &str = "twice: a second look at fresh blocks shows the loss again; once: it does not.";
 
-/// What the marks of differences mean.
+/// The meaning of the marks of differences.
 const MARKS: &str = "=: the same within the threshold; ?: undecided";
 
 /// Tests or figures that a line lists.
@@ -65,7 +65,7 @@ fn lines<'a>(effects: impl IntoIterator<Item = &'a Effect>, cost: &'a Cost) -> V
     effects.into_iter().map(|effect| Line::of(effect, &cost.against)).collect()
 }
 
-/// What programs have of it.
+/// Returns the costs for programs.
 pub(super) fn data(cost: &Cost) -> Vec<Block> {
     let rows = |key, effects: Vec<&Effect>, control: bool| {
         let columns = comparisons::columns(["a", "b"])
@@ -154,7 +154,7 @@ pub(super) fn differences(cost: &Cost, condition: &Condition) -> Vec<Block> {
     vec![charts::forest(cost, condition), Block::Table(table)]
 }
 
-/// What differences are against, and over how many blocks or pairs.
+/// Returns a remark on the reference of differences, and on the number of blocks or pairs.
 fn remark(against: &str, effects: &[Effect]) -> String {
     let blocks = effects.iter().map(|effect| effect.comparison.n.b);
     let unit = if effects.iter().any(|effect| effect.comparison.cell.in_turn) { "pairs" } else { "blocks" };
@@ -165,7 +165,8 @@ fn remark(against: &str, effects: &[Effect]) -> String {
     }
 }
 
-/// What is significantly beyond the threshold as bars, the largest loss first; and what is so by estimate alone.
+/// Returns the bars of significant differences beyond the threshold, the largest loss first; and those by estimate
+/// alone.
 fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let (threshold, name) = (cost.threshold, &condition.name);
     let over = lines(&condition.effects, cost).into_iter().filter(|line| line.comparison.delta.value.abs() > threshold);
@@ -222,7 +223,7 @@ fn mean(total: &CostTotal) -> Mean<'_> {
     Mean { name: format!("{}{}", total.name, coordinates(&place)), of: &total.mean }
 }
 
-/// What was measured at several levels of copies, under one condition.
+/// A test at several levels of copies, under one condition.
 struct Series<'a> {
     /// Which condition, by its place.
     place: usize,
@@ -265,7 +266,7 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
     vec![Block::section("Delta by copies, %"), Block::Table(table), charts::by_copies(cost, &series)]
 }
 
-/// What two equal arms show: how far apart two arms of the same condition are.
+/// Returns the comparison of two equal arms: how far apart two arms of the same condition are.
 pub(super) fn check(cost: &Cost) -> Vec<Block> {
     let against = &cost.against;
     let delta = |one: &Comparison| comparisons::change(one).words();
@@ -307,7 +308,7 @@ fn name(one: &Comparison) -> String {
     one.unnamed().map_or_else(|| measured(&key.test, &key, measure), str::to_owned)
 }
 
-/// What could not be measured, each reason once with what it touches.
+/// Returns the cells without a result, each reason once with what it touches.
 pub(super) fn not_measured(results: &Results, cost: &Cost) -> Vec<String> {
     let gaps = gaps(results);
     // A cell without a result is not compared either.

@@ -1,4 +1,4 @@
-//! What auditing wrote, and what single system calls take.
+//! The trail of auditing, and the cost of single system calls.
 
 use analysis::{Condition, Effect, Losses, TrailFigures};
 use catalogue::NONE;

@@ -102,7 +102,7 @@ fn headline(report: &FleetReport) -> String {
     text
 }
 
-/// What several slow nodes share significantly; of one, what no other has.
+/// Returns the features that several slow nodes share significantly; of one, what no other has.
 fn in_common(report: &FleetReport) -> String {
     let Some(first) = report.traits.first() else { return String::new() };
     let fact = format!("{} {}", first.name, first.value);
@@ -402,7 +402,7 @@ fn figures(report: &FleetReport) -> Table {
     Columns::new().data(figure).of(&rows.collect::<Vec<_>>()).keyed("figures").shown(Readers::PROGRAM)
 }
 
-/// What the nodes took for the same work, those that took most first; nothing where none is known.
+/// Returns the energy of the nodes for the same work, those that took most first; nothing where none is known.
 fn energy(report: &FleetReport) -> Vec<Block> {
     let known = report.taken();
     if known.is_empty() {
