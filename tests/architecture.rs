@@ -88,6 +88,15 @@ fn functions_name_few_closures() {
 }
 
 #[test]
+fn documentation_says_what_things_are() {
+    let vague = |path: &PathBuf| vague(&std::fs::read_to_string(path).unwrap()).map(|line| (path.clone(), line));
+    // The tool's own has the sentences of its help.
+    let crates = rust_files().filter(|path| path.starts_with("crates"));
+    let found: Vec<(PathBuf, String)> = crates.filter_map(|path| vague(&path)).collect();
+    assert!(found.is_empty(), "{found:?}: begin with a noun phrase, or with what a function does");
+}
+
+#[test]
 fn the_glossary_names_types_that_exist() {
     let text = std::fs::read_to_string("docs/glossary.md").unwrap();
     let mut types = text.lines().flat_map(quoted).filter(|name| name.contains("::")).peekable();
@@ -110,6 +119,8 @@ fn the_checks_see_what_they_look_for() {
     assert!(!calls("program.take_stdout()?", "stdout()") && is_directive("println!(\"cargo::warning=x\");"));
     let text = "a\n// \"/proc\"\nb // /sys\n#[cfg(test)]\nmod tests {\nc";
     assert_eq!(code(text).collect::<Vec<_>>(), ["a", "b "]);
+    assert_eq!(vague("/// A thing.\n/// What it is.\nfn of() {}\n#[cfg(test)]\n/// What\n"), None);
+    assert_eq!(vague("  fn a() {}\n  /// Of b.\n").as_deref(), Some("/// Of b."));
     let two = "fn one() {\n let a = |x| x;\n let b =\n  move || 1;\n}\nfn two() {\n let c = |_| 2;\n";
     assert_eq!(crowded(two), None);
     assert_eq!(crowded(&format!("{two} let d = || 3;\n let e = || 4;\n")).as_deref(), Some("two"));
@@ -186,6 +197,17 @@ fn crowded(text: &str) -> Option<String> {
     let mut functions = code.split("fn ").skip(1);
     let found = functions.find(|body| body.split("let ").skip(1).filter(is_closure).count() > MOST_CLOSURES)?;
     found.split(['(', '<']).next().map(str::to_owned)
+}
+
+/// The first documentation that begins with a word for a question.
+fn vague(text: &str) -> Option<String> {
+    let is_doc = |line: &str| line.starts_with("///") || line.starts_with("//!");
+    let code = text.split("#[cfg(test)]").next()?;
+    let lines: Vec<&str> = std::iter::once("").chain(code.lines().map(str::trim)).collect();
+    let mut firsts = lines.windows(2).filter(|pair| !is_doc(pair[0]) && is_doc(pair[1])).map(|pair| pair[1]);
+    firsts
+        .find(|line| ["What ", "Whether ", "Of "].iter().any(|word| line[3..].trim().starts_with(word)))
+        .map(str::to_owned)
 }
 
 /// The Rust files with a line of code, outside tests, that `matches`.

@@ -61,14 +61,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What every program is linked with: the C files that lie in `programs/` itself.
+/// The C files that every program is linked with: those that lie in `programs/` itself.
 fn kit() -> impl Iterator<Item = PathBuf> {
     let top =
         |file: &PathBuf| file.parent() == Some(Path::new("programs")) && file.extension().is_some_and(|end| end == "c");
     files(Path::new("programs")).into_iter().filter(top)
 }
 
-/// What a binary is compiled from.
+/// The sources of a binary.
 struct Sources {
     units: Vec<String>,
     define: Vec<String>,

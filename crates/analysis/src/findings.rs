@@ -18,7 +18,7 @@ pub enum Findings {
     Cost(Box<Cost>),
     /// The power of comparisons on this machine; `None` if too little was measured.
     Power(Option<Box<Power>>),
-    /// What a burn-in found; it has no rows.
+    /// The findings of a burn-in, which has no rows.
     BurnIn(Box<BurnIn>),
 }
 

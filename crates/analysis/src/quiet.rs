@@ -1,4 +1,4 @@
-//! What the machine does while its neighbours are quiet, and how much of the time they were not.
+//! Scores of the machine while its neighbours are quiet, and the share of the time that they were not.
 //!
 //! Neighbours in the same system are in the kernel's accounts of every trial. Of others a busy machine is free for moments, and
 //! its best slices tell what it does then. How often they disturbed shows in that all tests are slow at the same time: the
@@ -106,7 +106,7 @@ impl Level {
         Level { whole: mean(all.map(|level| level.whole)), parts }
     }
 
-    /// What `of` makes of this and another.
+    /// Combines this and another by `of`.
     fn with(&self, other: &Level, of: fn(f64, f64) -> f64) -> Level {
         let part = |(own, other): (&Option<f64>, &Option<f64>)| Some(of((*own)?, (*other)?));
         Level { whole: of(self.whole, other.whole), parts: self.parts.iter().zip(&other.parts).map(part).collect() }

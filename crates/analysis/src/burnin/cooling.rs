@@ -14,7 +14,7 @@ const BEGINNING: std::ops::Range<f64> = 1.5..6.5;
 /// The last part of the work is what it sustains.
 const SUSTAINED: f64 = 0.75;
 
-/// Of the beginning, what a machine that does not throttle keeps; of a single core, where there are many to look at.
+/// The shares of its first speed that a machine keeps which does not throttle, and each core where there are many.
 const KEEPS: f64 = 0.97;
 const CORE_KEEPS: f64 = 0.95;
 

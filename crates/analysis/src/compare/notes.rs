@@ -51,7 +51,7 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
     notes
 }
 
-/// What the energies are of; or why some that are known are not compared.
+/// Returns a note on the source of the energies, or on why some that are known are not compared.
 fn energy(comparisons: &[Comparison], runs: &[Compared]) -> Option<String> {
     let source = |run: &Compared| Some(format!("{} ({})", run.results.facts.energy_source()?, run.letter));
     let known: Vec<&str> = runs.iter().filter_map(|run| run.results.facts.energy_source()).collect();

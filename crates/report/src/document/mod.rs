@@ -185,7 +185,7 @@ pub enum RowKind {
     /// One of many.
     #[default]
     Plain,
-    /// What a reader looks for.
+    /// A row that readers look for.
     Strong,
     /// The sum of the rows above it.
     Total,

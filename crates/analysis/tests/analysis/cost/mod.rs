@@ -3,5 +3,6 @@
 
 mod found;
 mod made;
+mod parts;
 mod power;
 mod simulation;
