@@ -217,12 +217,12 @@ fn arrays_shrink_before_they_are_refused() {
     let refused = said(1_000_000).line();
     let numbers: Vec<u64> = refused.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [mib, available] = numbers[..] else { panic!("{refused}") };
-    // A fifth of what is wanted is hardly more than the cache.
-    let said = said(5 * available / (2 * mib)).go(50, 1);
+    // A quarter of what is wanted is little more than the cache, and leaves room for what other tests take or give back.
+    let said = said(2 * available / mib).go(50, 1);
     assert!(said.contains("note each array has "), "{said}");
     let size: u64 =
         said.lines().find_map(|line| line.strip_prefix("value size ")?.split(' ').next()?.parse().ok()).unwrap();
-    assert!((mib << 20) / 6 < 3 * size && 3 * size < (mib << 20) / 5, "{said}");
+    assert!((mib << 20) / 6 < 3 * size && 3 * size < (mib << 20) / 2, "{said}");
 }
 
 /// Threads are copies: each is told, and what they count together is what one program does.
