@@ -225,7 +225,7 @@ fn recipes<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Vec<u8> {
     files.flat_map(|file| fs::read(recipe_path(file)).unwrap()).collect()
 }
 
-/// What was built: the compiler's version, its flags and the file.
+/// The key of a build: the compiler's version, its flags and the file.
 type Portable = (String, String, PathBuf);
 
 /// Links all programs into one.
