@@ -199,7 +199,7 @@ fn crowded(text: &str) -> Option<String> {
     found.split(['(', '<']).next().map(str::to_owned)
 }
 
-/// The first documentation that begins with a word for a question.
+/// Returns the first documentation that begins with a word for a question.
 fn vague(text: &str) -> Option<String> {
     let is_doc = |line: &str| line.starts_with("///") || line.starts_with("//!");
     let code = text.split("#[cfg(test)]").next()?;

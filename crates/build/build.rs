@@ -61,7 +61,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The C files that every program is linked with: those that lie in `programs/` itself.
+/// Returns the C files that every program is linked with: those that lie in `programs/` itself.
 fn kit() -> impl Iterator<Item = PathBuf> {
     let top =
         |file: &PathBuf| file.parent() == Some(Path::new("programs")) && file.extension().is_some_and(|end| end == "c");

@@ -45,7 +45,7 @@ pub(super) fn against(
     }
 }
 
-/// The changes of each node's cells, as logarithms.
+/// Returns the changes of each node's cells, as logarithms.
 fn differences(after: &Table<'_>, before: &Table<'_>, partner: &[Option<usize>]) -> Vec<Vec<Option<Cell>>> {
     let places: HashMap<_, usize> =
         before.columns.iter().enumerate().map(|(place, figure)| (key(figure), place)).collect();

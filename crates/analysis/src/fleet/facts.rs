@@ -8,7 +8,7 @@ use journal::Quantity;
 use stats::{false_discovery_rates, fisher_p};
 use words::Grouped;
 
-/// Returns the values of every run beside its facts: what the hypervisor and other processes took while it was
+/// The values of every run beside its facts: what the hypervisor and other processes took while it was
 /// measured, its programs and its tool.
 pub(super) const OWN: [&str; 4] = [STEAL, FOREIGN, BUILD, TOOL];
 const STEAL: &str = "neighbours.steal";
