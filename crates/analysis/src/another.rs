@@ -32,9 +32,9 @@ impl Another {
         if logs.len() <= FEWEST || !logs.iter().all(|log| log.is_finite()) {
             return None;
         }
-        let (mean, count) = (Mean::of(&logs), logs.len() as f64);
+        let (mean, count) = (Mean::new(&logs), logs.len() as f64);
         let half = student_quantile(0.05, mean.degrees) * mean.error * (count + 1.0).sqrt();
-        let earlier = Mean::of(&logs[..logs.len() - 1]);
+        let earlier = Mean::new(&logs[..logs.len() - 1]);
         Some(Another {
             low: (mean.value - half).exponential(),
             high: (mean.value + half).exponential(),

@@ -95,7 +95,7 @@ fn label(name: &str) -> &str {
 }
 
 impl Range {
-    fn of(counts: &[u64]) -> Range {
+    fn new(counts: &[u64]) -> Range {
         Range { low: counts.iter().copied().min().unwrap_or(0), high: counts.iter().copied().max().unwrap_or(0) }
     }
 
@@ -115,7 +115,7 @@ impl Range {
 
 impl Counts {
     /// Returns what a journal has of each command.
-    pub(crate) fn of(journal: &Journal) -> Vec<Counts> {
+    pub(crate) fn all(journal: &Journal) -> Vec<Counts> {
         let counted = |cell: &Cell| {
             let own: Vec<_> = journal.counts.iter().filter(|counts| counts.cell == cell.id).collect();
             (!own.is_empty()).then(|| Counts::new(cell, &own))
@@ -136,7 +136,7 @@ impl Counts {
             let is_call = journal::Counts::call(name).is_some();
             // A call that an execution does not have was not made; a sum could not be read.
             counts.extend(std::iter::repeat_n(0, if is_call { missing } else { 0 }));
-            (missing == 0 || is_call).then(|| Count { name: name.to_owned(), range: Range::of(&counts) })
+            (missing == 0 || is_call).then(|| Count { name: name.to_owned(), range: Range::new(&counts) })
         };
         let mut all: Vec<Count> = found.into_iter().filter_map(count).collect();
         all.sort_by_key(|count| SUMS.iter().position(|(name, ..)| *name == count.name).unwrap_or(SUMS.len()));

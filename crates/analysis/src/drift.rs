@@ -26,7 +26,7 @@ impl Drifting {
         let together = together(rows);
         let mut found = Vec::new();
         for (row, together) in rows.iter_mut().zip(together).filter(|(row, _)| row.samples.len() > 1) {
-            row.widening = Widening::of(drift, &row.samples, together);
+            row.widening = Widening::new(drift, &row.samples, together);
             row.score = widened(&row.score, row.widening.alone);
             if let Some(joules) = row.energy.as_mut().and_then(|energy| energy.per_operation.as_mut()) {
                 *joules = widened(joules, row.widening.alone);
@@ -61,7 +61,7 @@ impl Default for Widening {
 
 impl Widening {
     /// Returns that of trials of a row which is one of `together` at its level.
-    pub(super) fn of(drift: &Drift, samples: &[Sample], together: f64) -> Widening {
+    pub(super) fn new(drift: &Drift, samples: &[Sample], together: f64) -> Widening {
         let times: Vec<f64> = samples.iter().map(|sample| sample.at).collect();
         Widening { alone: drift.widening(&times, 1.0), together: drift.widening(&times, together) }
     }
@@ -94,12 +94,12 @@ pub(super) fn together(rows: &[Figure]) -> Vec<f64> {
 }
 
 /// Returns the drift that the trials of the rows show; `None` if they are too few. A slow machine has low rates and long times.
-pub(super) fn of(rows: &[Figure]) -> Option<Drift> {
+pub(super) fn common(rows: &[Figure]) -> Option<Drift> {
     let series = |row: &Figure| -> Vec<Timed> {
         let value = |value: f64| Measure::Score.goodness(row.cell.metric, value);
         row.samples.iter().map(|sample| Timed { at: sample.at, value: value(sample.value) }).collect()
     };
-    Drift::of(&rows.iter().map(series).collect::<Vec<Vec<Timed>>>())
+    Drift::new(&rows.iter().map(series).collect::<Vec<Vec<Timed>>>())
 }
 
 /// Returns the estimate with each end `factor` times as far from the value, in logarithms.

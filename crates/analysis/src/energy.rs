@@ -24,7 +24,7 @@ pub struct Energy {
 
 impl Energy {
     /// Returns that of a cell's trials; `None` if it is known of none.
-    pub(super) fn of(cell: &Cell, trials: &[&Trial]) -> Option<Box<Energy>> {
+    pub(super) fn new(cell: &Cell, trials: &[&Trial]) -> Option<Box<Energy>> {
         let trials: Vec<(u32, f64, Option<f64>)> = trials.iter().filter_map(|trial| known(cell, trial)).collect();
         if trials.is_empty() {
             return None;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn joules(cell: &Cell) -> Option<f64> {
-        let energy = Energy::of(cell, &[&trial(100)]).unwrap();
+        let energy = Energy::new(cell, &[&trial(100)]).unwrap();
         assert_eq!((energy.watts.value, energy.n), (40.0, 1));
         assert!(!energy.watts.bounded(), "one trial has no interval");
         energy.per_operation.map(|joules| joules.value)
@@ -116,9 +116,9 @@ mod tests {
     fn trials_without_energy_are_none() {
         let unknown = Trial { energy: None, ..trial(100) };
         let cell = Cell { metric: Metric::Rate, timebase: 1.0, scale: 1.0, ..Cell::default() };
-        assert_eq!(Energy::of(&cell, &[&unknown]), None);
-        assert_eq!(Energy::of(&cell, &[&unknown, &trial(100)]).unwrap().n, 1);
+        assert_eq!(Energy::new(&cell, &[&unknown]), None);
+        assert_eq!(Energy::new(&cell, &[&unknown, &trial(100)]).unwrap().n, 1);
         let nonsense = Trial { energy: Some(journal::Energy { joules: f64::NAN, seconds: 0.0 }), ..trial(100) };
-        assert_eq!(Energy::of(&cell, &[&nonsense]), None);
+        assert_eq!(Energy::new(&cell, &[&nonsense]), None);
     }
 }

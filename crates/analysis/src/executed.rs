@@ -23,7 +23,7 @@ pub struct Executed {
 
 impl Executed {
     /// Returns what a cell's trials tell of executions; `None` where they have none.
-    pub(super) fn of(trials: &[&Trial]) -> Option<Executed> {
+    pub(super) fn new(trials: &[&Trial]) -> Option<Executed> {
         let all: Vec<Execution> = executions(trials).copied().collect();
         if all.is_empty() {
             return None;

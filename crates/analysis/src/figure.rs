@@ -87,7 +87,7 @@ impl Figure {
     }
 
     /// Returns the figure of a cell's trials; `None` if none has a result.
-    pub(crate) fn of(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
+    pub(crate) fn measured(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
         match cell.metric {
             Metric::Latency if trials.iter().all(|trial| trial.score.is_none()) => latency::row(cell, trials),
             _ => score::row(cell, trials, run),
@@ -104,7 +104,7 @@ impl Figure {
     /// fewer than two.
     pub fn variation(&self) -> f64 {
         let values: Vec<f64> = self.samples.iter().map(|sample| sample.value).collect();
-        let mean = Mean::of(&values);
+        let mean = Mean::new(&values);
         mean.error * (values.len() as f64).sqrt() / mean.value
     }
 

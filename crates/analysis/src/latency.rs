@@ -229,7 +229,7 @@ fn told(histogram: &Histogram, warnings: &mut Vec<Remark>) -> (f64, &'static str
 
 /// The percentile of all trials' frames, with an interval by resampling trials: frames of one trial are not independent.
 fn estimate_of(measured: &[&Trial], share: f64) -> Estimate {
-    let frames = Merged::of(measured);
+    let frames = Merged::new(measured);
     let places: ByBlock = (0..measured.len()).map(|place| (place as u32, place as f64)).collect();
     let value = frames.quantile(&without_blocks(&places), share);
     if value.is_nan() {
@@ -248,7 +248,7 @@ struct Merged {
 }
 
 impl Merged {
-    fn of(trials: &[&Trial]) -> Merged {
+    fn new(trials: &[&Trial]) -> Merged {
         let histograms: Vec<Histogram> = trials.iter().map(|trial| judged(trial)).collect();
         let of_trial = |(place, histogram): (usize, &Histogram)| -> Vec<(u64, usize, u64)> {
             histogram.counts().map(|(ns, count)| (ns, place, count)).collect()

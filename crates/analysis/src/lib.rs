@@ -142,7 +142,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    fn of(cell: &Cell, reason: &str) -> Missing {
+    fn new(cell: &Cell, reason: &str) -> Missing {
         Missing {
             key: cell.key.clone(),
             label: cell.label.clone(),
@@ -165,7 +165,7 @@ impl Results {
             results.warnings.extend(results.drift.filter(Drifting::shows).map(Remark::Drift));
             results.findings = results.find(journal, controls, &by_cell, catalogue, baseline);
             results.bill =
-                drift.and_then(|drift| Bill::of(&drift, &results.figures, results.indexes(), results.seconds));
+                drift.and_then(|drift| Bill::new(&drift, &results.figures, results.indexes(), results.seconds));
             return results;
         };
         results.add_burnin(journal);
@@ -182,7 +182,7 @@ impl Results {
             trials: journal.trials.len(),
             end: journal.end.as_ref().map(|end| end.reason),
             facts: journal.facts.clone(),
-            counts: Counts::of(journal),
+            counts: Counts::all(journal),
             warnings: remarks.map(|warning| Remark::Journal(warning.text.clone())).collect(),
             ..Results::default()
         }
@@ -205,7 +205,7 @@ impl Results {
                 let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
                 Findings::Cost(Box::new(Cost::new(journal, &self.figures, controls, &gaps, trials, catalogue)))
             }
-            View::Power => Findings::Power(Power::of(journal, trials).map(Box::new)),
+            View::Power => Findings::Power(Power::new(journal, trials).map(Box::new)),
             View::Scores => {
                 let baseline = baseline.or(journal.run.baseline.as_ref());
                 let indexes = index::indexes(&self.figures, journal, catalogue, baseline);
@@ -217,8 +217,8 @@ impl Results {
     /// A burn-in has no score: its trial says why it could not be carried out, and what the program reported of it.
     fn add_burnin(&mut self, journal: &Journal) {
         for (cell, trial) in journal.trials.iter().filter_map(|trial| Some((journal.cells.get(trial.cell)?, trial))) {
-            self.skipped.extend(trial.skip.as_deref().map(|reason| Missing::of(cell, reason)));
-            self.errors.extend(trial.error.as_deref().map(|reason| Missing::of(cell, reason)));
+            self.skipped.extend(trial.skip.as_deref().map(|reason| Missing::new(cell, reason)));
+            self.errors.extend(trial.error.as_deref().map(|reason| Missing::new(cell, reason)));
             let notes = trial.copies.iter().flat_map(|copy| &copy.notes);
             self.warnings.extend(notes.map(|note| Remark::ProgramNote { note: note.clone(), trials: 1, of: 1 }));
         }
@@ -234,7 +234,7 @@ impl Results {
         for cell in ordered(&journal.cells, catalogue) {
             self.add(cell, &trials[cell.id], journal);
         }
-        let drift = drift::of(&self.figures);
+        let drift = drift::common(&self.figures);
         self.drift = drift.as_ref().map(|drift| Drifting::widen(drift, &mut self.figures));
         if !journal.run.is_classic() {
             self.neighbours = Neighbours::find(&mut self.figures, catalogue);
@@ -246,15 +246,15 @@ impl Results {
     }
 
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
-        let missing = |reason: &str| Missing::of(cell, reason);
-        if let Some(mut row) = Figure::of(cell, trials, &journal.run) {
+        let missing = |reason: &str| Missing::new(cell, reason);
+        if let Some(mut row) = Figure::measured(cell, trials, &journal.run) {
             if let Some((load, warnings)) = latency::load(cell, trials) {
                 row.load = Some(load);
                 row.warnings.extend(warnings);
             }
             row.warnings.extend(notes(trials));
             row.details = details::details(cell, trials);
-            row.energy = Energy::of(cell, trials);
+            row.energy = Energy::new(cell, trials);
             let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
             let first = failed.first().map(|reason| (*reason).to_owned());
             let failure = first.map(|reason| Remark::Failed { trials: failed.len(), of: trials.len(), reason });

@@ -19,9 +19,10 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
 /// Returns the values of several cells' trials so far by the cells' numbers, with the drift that the trials of all of them show;
 /// none of cells without a trial that worked.
 pub fn estimates<'a>(cells: impl IntoIterator<Item = (&'a Cell, &'a [Trial])>) -> BTreeMap<usize, Estimate> {
-    let row = |(cell, trials): (&Cell, &[Trial])| Figure::of(cell, &trials.iter().collect::<Vec<_>>(), &Run::default());
+    let row =
+        |(cell, trials): (&Cell, &[Trial])| Figure::measured(cell, &trials.iter().collect::<Vec<_>>(), &Run::default());
     let mut rows: Vec<Figure> = cells.into_iter().filter_map(row).collect();
-    if let Some(drift) = drift::of(&rows) {
+    if let Some(drift) = drift::common(&rows) {
         Drifting::widen(&drift, &mut rows);
     }
     rows.into_iter().map(|row| (row.cell.id, row.score)).collect()

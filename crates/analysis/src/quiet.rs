@@ -114,7 +114,7 @@ impl Level {
 
     /// The half-width of its 95 % interval, by batch means (Law, Simulation Modeling and Analysis, 5th ed., §9.5.3).
     fn half_width(&self) -> f64 {
-        Mean::of(&self.parts.iter().flatten().copied().collect::<Vec<f64>>()).half_width(0.05)
+        Mean::new(&self.parts.iter().flatten().copied().collect::<Vec<f64>>()).half_width(0.05)
     }
 }
 
@@ -140,7 +140,7 @@ impl Neighbours {
 
     /// Adds the quiet score to every row that has one; returns the shares, unless no row has.
     pub(super) fn find(rows: &mut [Figure], catalogue: &Catalogue) -> Option<Neighbours> {
-        let calm: Vec<Calm> = rows.iter().map(Calm::of).collect();
+        let calm: Vec<Calm> = rows.iter().map(Calm::new).collect();
         let slow = slowness(&calm);
         let last = rows.iter().flat_map(|row| &row.samples).map(|sample| sample.block).max().unwrap_or(0);
         let levels = calm.iter().zip(&slow).map(|(calm, slow)| calm.levels(slow.share(), u64::from(last) + 1));
@@ -178,7 +178,7 @@ struct Calm {
 
 impl Calm {
     /// Nothing of a latency, which is judged by its worst moments.
-    fn of(row: &Figure) -> Calm {
+    fn new(row: &Figure) -> Calm {
         let usable = row.latency.is_none() && row.samples.iter().all(|sample| sample.value > 0.0);
         let each = row.samples.iter().zip(&row.slices);
         let each = each.filter(|(sample, _)| usable && sample.neighbour.is_none());
@@ -257,7 +257,7 @@ fn speeds(rows: &[Calm]) -> Vec<Vec<Option<f64>>> {
     let mut witnesses: Vec<(f64, usize, f64)> = Vec::new();
     for (number, Calm { trials: samples, .. }) in rows.iter().enumerate() {
         let logs = logs(samples);
-        if let Some(standard) = Standard::of(&logs).filter(|_| samples.len() >= FEWEST) {
+        if let Some(standard) = Standard::new(&logs).filter(|_| samples.len() >= FEWEST) {
             let witness = |(sample, log): (&Sample, &f64)| (sample.at, number, standard.deviation(*log));
             witnesses.extend(samples.iter().zip(&logs).map(witness));
         }
@@ -278,7 +278,7 @@ fn slowness(calm: &[Calm]) -> Vec<Slowness> {
     let speeds = speeds(calm);
     let all: Vec<f64> = speeds.iter().flatten().flatten().copied().collect();
     let level = quantile(&all, LEVEL);
-    calm.iter().zip(&speeds).map(|(calm, speeds)| Slowness::of(&calm.trials, speeds, level)).collect()
+    calm.iter().zip(&speeds).map(|(calm, speeds)| Slowness::new(&calm.trials, speeds, level)).collect()
 }
 
 /// How much slower each trial of a row is expected to be than on the quiet machine, as a difference of logarithms.
@@ -290,10 +290,10 @@ struct Slowness {
 impl Slowness {
     /// By the regression of the trials' logarithms on the machine's speeds, where they are `speeds` and the quiet machine's is
     /// `level`. A slope below 0, or that its standard error could make 0, is none.
-    fn of(samples: &[Sample], speeds: &[Option<f64>], level: f64) -> Slowness {
+    fn new(samples: &[Sample], speeds: &[Option<f64>], level: f64) -> Slowness {
         let none = Slowness { of_trials: vec![0.0; samples.len()], explained: None };
         let logs = logs(samples);
-        let Some(standard) = Standard::of(&logs) else { return none };
+        let Some(standard) = Standard::new(&logs) else { return none };
         let pair = |(log, speed): (&f64, &Option<f64>)| Some(((*speed)?, standard.distance(*log)));
         let pairs: Vec<(f64, f64)> = logs.iter().zip(speeds).filter_map(pair).collect();
         let n = pairs.len() as f64;
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn of_a_single_trial_nothing_is_known() {
         let sample = Sample { at: 0.0, block: 0, value: 1.0, neighbour: None };
-        let found = Slowness::of(&[sample], &[Some(0.5)], 1.0);
+        let found = Slowness::new(&[sample], &[Some(0.5)], 1.0);
         assert!(found.of_trials == [0.0] && found.explained.is_none());
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
     let samples = measured.iter().zip(&values).map(sample).collect();
     let within = within(cell, &measured, &values);
     let slices = measured.iter().zip(&values).map(|(trial, value)| slices(cell, trial, *value)).collect();
-    let executed = Executed::of(&measured).map(Box::new);
+    let executed = Executed::new(&measured).map(Box::new);
     Some(Figure { samples, slices, warnings, within, executed, ..Figure::new(cell, score, n, seconds) })
 }
 
@@ -140,7 +140,7 @@ fn within(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f64 {
     let of_copy = |copy: &Copy| {
         let slices = counted(cell, copy).iter().filter(|slice| slice.count > 0 && slice.length() > 0);
         let logs: Vec<f64> = slices.map(|slice| (slice.count as f64 / slice.length() as f64).natural_log()).collect();
-        (logs.len() > 2).then(|| Mean::of(&logs).error.powi(2))
+        (logs.len() > 2).then(|| Mean::new(&logs).error.powi(2))
     };
     let of_trial = |trial: &&Trial| {
         let copies = trial.copies.iter().map(of_copy).collect::<Option<Vec<f64>>>()?;

@@ -45,11 +45,11 @@ pub struct Summary {
 impl Summary {
     /// Returns the summary of a journal of `bytes` bytes.
     pub fn new(journal: &Journal, catalogue: &Catalogue, bytes: u64) -> Summary {
-        Summary::of(&Results::new(journal, catalogue, None), bytes)
+        Summary::from_results(&Results::new(journal, catalogue, None), bytes)
     }
 
     /// Returns the summary of the results of a journal of `bytes` bytes.
-    pub fn of(results: &Results, bytes: u64) -> Summary {
+    pub fn from_results(results: &Results, bytes: u64) -> Summary {
         Summary {
             format: FORMAT.to_owned(),
             made_by: MADE_BY.to_owned(),

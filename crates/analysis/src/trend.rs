@@ -69,7 +69,7 @@ pub struct Common {
 }
 
 impl Common {
-    fn of(summary: &Summary) -> Common {
+    fn new(summary: &Summary) -> Common {
         let build = summary.run.build.as_ref().map_or("", |build| build.hash.get(..12).unwrap_or(&build.hash));
         let procedure = summary.run.procedure.name().to_owned();
         Common { host: summary.run.host.clone(), procedure, build: build.to_owned() }
@@ -194,7 +194,7 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     let of = |figure: &Figure| Series {
         label: figure.cell.label.clone(),
         key: figure.cell.key.clone(),
-        common: Common::of(summary),
+        common: Common::new(summary),
         unit: figure.cell.unit.clone(),
         lower_is_better: figure.cell.metric != Metric::Rate,
         points: vec![point(summary, figure.score, None)],
@@ -206,7 +206,7 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     let indexes = summary.indexes.iter().filter(|index| index.id == test && index.complete).map(|index| Series {
         label: index.id.clone(),
         key: Key::plain(&index.id, index.copies),
-        common: Common::of(summary),
+        common: Common::new(summary),
         points: vec![point(summary, index.score, None)],
         ..Series::default()
     });
@@ -279,7 +279,7 @@ fn latest(points: &[Point], steps: &[Step]) -> Option<Latest> {
     if before.is_empty() {
         return None;
     }
-    let mean = Mean::of(&before);
+    let mean = Mean::new(&before);
     let above = last.score.value.natural_log() - mean.value;
     let error = mean.error * (before.len() as f64 + 1.0).sqrt();
     let is_known = before.len() > 2 && error > 0.0;

@@ -37,7 +37,7 @@ pub fn summary(journal: &Path, catalogue: &Catalogue) -> Result<Summary> {
 /// # Errors
 /// The journal is not there, or the summary cannot be written.
 pub fn keep(results: &Results, journal: &Path) -> Result<()> {
-    write(&Summary::of(results, length(journal)?), journal)
+    write(&Summary::from_results(results, length(journal)?), journal)
 }
 
 /// Writes it, unless something else lies there: a journal may lie anywhere.

@@ -110,7 +110,7 @@ impl Cell {
             category: test.category.clone(),
             warmup: 0,
             slice: 0,
-            background: load.map(Scale::of),
+            background: load.map(Scale::new),
         }
     }
 
@@ -136,7 +136,7 @@ impl Cell {
 
 impl Scale {
     /// Frames are a load's work where its score is their latency.
-    fn of(load: &Test) -> Scale {
+    fn new(load: &Test) -> Scale {
         let unit = match load.metric {
             Metric::Latency => "frames/s",
             _ if load.is_command() => "executions/s",

@@ -37,7 +37,7 @@ fn of_class(board: &Board, class: usize, columns: &Columns, catalogue: &Catalogu
         let (scores, facts) = (scores(entry, columns), facts.iter().collect());
         System { name: &entry.id, scores, facts, build: None }
     });
-    let why = Why::of(&systems.collect::<Vec<System<'_>>>(), catalogue);
+    let why = Why::from_systems(&systems.collect::<Vec<System<'_>>>(), catalogue);
     let (lead, sentences) = report::why(&why);
     let hints: Vec<Value> =
         why.hints.iter().zip(sentences).map(|(hint, text)| json!({"fact": hint.name, "text": text})).collect();

@@ -109,7 +109,7 @@ impl Record {
     /// # Errors
     /// It cannot be encoded: a defect.
     pub(crate) fn new(id: &str, results: &Results, bytes: u64, url: &str) -> Result<Record> {
-        let mut summary = Summary::of(results, bytes);
+        let mut summary = Summary::from_results(results, bytes);
         summary.figures.iter_mut().for_each(|figure| figure.samples.clear());
         let is_facet = |name: &str| FACETS.iter().any(|(facet, _)| *facet == name);
         summary.facts = summary.facts.into_iter().filter(|fact| is_facet(&fact.name)).collect::<Facts>();

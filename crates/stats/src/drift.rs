@@ -48,7 +48,7 @@ impl Drift {
     /// Qₙ. The speed is an Ornstein-Uhlenbeck process. Each share of the variance and each correlation time up to the
     /// whole span gets its restricted likelihood (Harville 1977, "Maximum likelihood approaches to variance component
     /// estimation"), by Kalman's filter over values and means together (de Jong 1991); no drift is as likely before as any.
-    pub fn of(series: &[Vec<Timed>]) -> Option<Drift> {
+    pub fn new(series: &[Vec<Timed>]) -> Option<Drift> {
         let mut standard: Vec<Vec<Timed>> = series.iter().filter_map(|one| standardised(one)).collect();
         standard.sort_by_key(|one| std::cmp::Reverse(one.len()));
         standard.truncate(MOST);
@@ -128,7 +128,7 @@ impl Drift {
 
 /// The values about their median in units of their Qₙ; `None` if they do not differ, or one is not a number.
 fn standardised(series: &[Timed]) -> Option<Vec<Timed>> {
-    let standard = Standard::of(&series.iter().map(|one| one.value).collect::<Vec<f64>>())?;
+    let standard = Standard::new(&series.iter().map(|one| one.value).collect::<Vec<f64>>())?;
     Some(series.iter().map(|one| Timed { value: standard.deviation(one.value), ..*one }).collect())
 }
 
@@ -227,7 +227,7 @@ mod tests {
         for (share, time) in [(0.0, 20.0), (0.5, 20.0), (0.7, 10.0), (0.7, 40.0)] {
             let mut random = Pcg64Mcg::seed_from_u64(3);
             let found: Vec<(f64, f64)> = (0..40)
-                .map(|_| Drift::of(&machine(&mut random, (share, time), (12, 32))).unwrap().most_likely())
+                .map(|_| Drift::new(&machine(&mut random, (share, time), (12, 32))).unwrap().most_likely())
                 .collect();
             let shares = median(&found.iter().map(|one| one.0).collect::<Vec<f64>>());
             let times = median(&found.iter().map(|one| one.1).collect::<Vec<f64>>());
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn values_at_regular_times_are_as_any() {
         let series = machine(&mut Pcg64Mcg::seed_from_u64(7), (0.5, 20.0), (12, 16));
-        let drift = Drift::of(&series).unwrap();
+        let drift = Drift::new(&series).unwrap();
         let times: Vec<f64> = (0..30).map(|place| 4.0 * f64::from(place)).collect();
         let (every, any) = (drift.widening_every(30, 4.0, 12.0), drift.widening(&times, 12.0));
         assert!(any > 1.5 && (every / any - 1.0).abs() < 1e-9, "{every}, {any}");
@@ -258,13 +258,13 @@ mod tests {
                 let rounds = simulated(300);
                 for _ in 0..rounds {
                     let series = machine(&mut random, (share, time), (tests, blocks));
-                    let drift = Drift::of(&series).unwrap();
+                    let drift = Drift::new(&series).unwrap();
                     let block = |place: usize| series.iter().map(|one| one[place].value).sum::<f64>() / tests as f64;
                     let index: Vec<f64> = (0..blocks).map(block).collect();
                     let one: Vec<f64> = series[0].iter().map(|value| value.value).collect();
                     let times: Vec<f64> = series[0].iter().map(|value| value.at).collect();
                     for (place, (values, own)) in [(one, 1.0), (index, tests as f64)].iter().enumerate() {
-                        let mean = Mean::of(values);
+                        let mean = Mean::new(values);
                         let half = mean.half_width(0.05);
                         covered[place][0] += u32::from(mean.value.abs() <= half);
                         covered[place][1] += u32::from(mean.value.abs() <= half * drift.widening(&times, *own));

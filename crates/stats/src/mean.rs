@@ -30,7 +30,7 @@ pub struct Mean {
 
 impl Mean {
     /// Returns the mean of `values`; NaN of none.
-    pub fn of(values: &[f64]) -> Mean {
+    pub fn new(values: &[f64]) -> Mean {
         let n = values.len() as f64;
         let value = mean(values);
         let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
@@ -80,7 +80,7 @@ pub fn unit_half_width(count: usize) -> f64 {
 
 /// Returns the mean of `values` with Student's 95 % interval.
 pub fn mean_interval(values: &[f64]) -> Estimate {
-    let mean = Mean::of(values);
+    let mean = Mean::new(values);
     let half = mean.half_width(0.05);
     if half.is_nan() {
         return Estimate::alone(mean.value);
@@ -95,18 +95,18 @@ pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
         return Estimate::alone(value);
     }
     let logs: Vec<f64> = values.iter().map(|value| value.natural_log()).collect();
-    Estimate::within(value, Mean::of(&logs).half_width(0.05))
+    Estimate::within(value, Mean::new(&logs).half_width(0.05))
 }
 
 /// Returns how far the mean of `other` lies above that of `base`, with Welch's interval; none with fewer than two values
 /// on a side.
 pub fn welch_shift(base: &[f64], other: &[f64]) -> Shift {
-    Mean::of(other).less(&Mean::of(base)).shift(Method::Welch)
+    Mean::new(other).less(&Mean::new(base)).shift(Method::Welch)
 }
 
 /// Returns how far the mean of paired differences lies from 0, with Student's interval; none of fewer than two.
 pub fn student_shift(differences: &[f64]) -> Shift {
-    Mean::of(differences).shift(Method::Student)
+    Mean::new(differences).shift(Method::Student)
 }
 
 #[cfg(test)]

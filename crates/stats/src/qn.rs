@@ -60,7 +60,7 @@ pub struct Standard {
 
 impl Standard {
     /// Returns the median of the values and their Qₙ; `None` if they do not differ, or one is not a number.
-    pub fn of(values: &[f64]) -> Option<Standard> {
+    pub fn new(values: &[f64]) -> Option<Standard> {
         let (centre, scale) = (median(values), qn(values));
         let is_usable = values.len() >= 2 && scale > 0.0 && values.iter().all(|value| value.is_finite());
         is_usable.then_some(Standard { centre, scale })

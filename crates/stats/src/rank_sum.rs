@@ -19,7 +19,7 @@ pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
 /// `level`; infinite where so few values cannot have one.
 pub fn two_sample_ends(base: &[f64], other: &[f64], level: f64) -> [f64; 2] {
     ranked(base, other, |null, ends, tally| null.ends(level, ends, tally))
-        .unwrap_or_else(|| Mean::of(other).less(&Mean::of(base)).ends(level))
+        .unwrap_or_else(|| Mean::new(other).less(&Mean::new(base)).ends(level))
 }
 
 /// Returns an answer of the rank-sum test; `None` of samples too small for it.

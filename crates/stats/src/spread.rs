@@ -29,8 +29,8 @@ pub fn spreads(pairs: &[[f64; 2]]) -> Spreads {
         logs.into_iter().map(move |log| (log - middle).abs().natural_log())
     };
     let known: Vec<(f64, f64)> = side(0).zip(side(1)).filter(|(a, b)| a.is_finite() && b.is_finite()).collect();
-    let [first, second] = [Mean::of(&sides(&known, |pair| pair.0)), Mean::of(&sides(&known, |pair| pair.1))];
-    let difference = Mean::of(&sides(&known, |pair| pair.1 - pair.0));
+    let [first, second] = [Mean::new(&sides(&known, |pair| pair.0)), Mean::new(&sides(&known, |pair| pair.1))];
+    let difference = Mean::new(&sides(&known, |pair| pair.1 - pair.0));
     Spreads {
         first: NORMAL * first.value.exponential(),
         second: NORMAL * second.value.exponential(),

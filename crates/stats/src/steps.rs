@@ -45,7 +45,7 @@ pub fn steps(values: &[f64]) -> Vec<Step> {
     };
     let inflation = inflation(&(0..=places.len()).map(level).collect::<Vec<&[f64]>>());
     let step = |(place, (at, p)): (usize, &(usize, f64))| {
-        let difference = Mean::of(level(place + 1)).less(&Mean::of(level(place)));
+        let difference = Mean::new(level(place + 1)).less(&Mean::new(level(place)));
         let half = difference.half_width(0.05) * inflation.sqrt();
         let change = Estimate { value: difference.value, low: difference.value - half, high: difference.value + half };
         Step { at: *at, change, p: *p }

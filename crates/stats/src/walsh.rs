@@ -22,7 +22,7 @@ pub fn paired_shift(differences: &[f64]) -> Shift {
 /// `level`. Infinite where so few differences cannot have one.
 pub fn paired_ends(differences: &[f64], level: f64) -> [f64; 2] {
     ranked(differences, |null, ends, tally| null.ends(level, ends, tally))
-        .unwrap_or_else(|| Mean::of(differences).ends(level))
+        .unwrap_or_else(|| Mean::new(differences).ends(level))
 }
 
 /// Returns an answer of the signed-rank test; `None` of fewer than six differences.

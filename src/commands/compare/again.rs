@@ -28,7 +28,7 @@ struct Suspects {
 }
 
 impl Suspects {
-    fn of(gate: &Gate) -> Suspects {
+    fn new(gate: &Gate) -> Suspects {
         let each = |of: fn(&Comparison) -> String| -> Vec<String> {
             gate.suspects.iter().map(|suspect| of(&suspect.first)).unique()
         };
@@ -49,7 +49,7 @@ impl Suspects {
 
 /// Returns how to look at the suspects again, and at nothing else; `own` are the runs that the user made.
 pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments, own: &[bool]) -> String {
-    let suspects = Suspects::of(gate);
+    let suspects = Suspects::new(gate);
     // Only a loss of time has suspects.
     let size = arguments.fail_on.iter().find_map(Limit::time).unwrap_or_default();
     let names = names(comparisons, &arguments.sides().0).join(" ");

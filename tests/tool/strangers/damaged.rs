@@ -183,7 +183,7 @@ fn shown(journal: anyhow::Result<Journal>, seed: &str, number: u64) {
     ];
     match number / 24 % 12 {
         9 => {
-            let summary = Summary::of(&results, 1);
+            let summary = Summary::from_results(&results, 1);
             let place = archive::Place::new(&summary.run);
             let archive = tempfile::tempdir().unwrap();
             for (name, make) in [

@@ -25,7 +25,7 @@ pub struct Cause {
 
 impl Cause {
     /// Looks for evidence between the beginning of the work and its end; the fall was at `fell`.
-    pub(super) fn of(samples: &[Sample], limits: &SensorLimits, fell: f64, worked: f64) -> Cause {
+    pub(super) fn new(samples: &[Sample], limits: &SensorLimits, fell: f64, worked: f64) -> Cause {
         let load: Vec<&Sample> = samples.iter().filter(|sample| sample.at <= worked + 0.5).collect();
         let fallen: Vec<&Sample> = load.iter().copied().filter(|sample| sample.at > fell).collect();
         let has = |sample: &&Sample| {

@@ -96,7 +96,7 @@ impl Cooling {
     /// Computes it of a journal whose work ended after `worked` seconds.
     pub(super) fn new(journal: &Journal, asked: &journal::BurnIn, worked: f64) -> Cooling {
         let samples = &journal.samples;
-        let threads = Threads::of(samples, worked);
+        let threads = Threads::new(samples, worked);
         let clock_series = together(&threads.clocks, |levels| mean(levels));
         let throughput_series = together(&threads.rates, |levels| levels.iter().sum());
         let (clocks, rates) = (under_load(&clock_series, worked), under_load(&throughput_series, worked));
@@ -106,7 +106,7 @@ impl Cooling {
         let fell = |series: &Series| beginning(series).map_or((None, None), |level| fall(series, &level, KEEPS));
         let judged = if clocks.is_empty() { &quiet } else { &clocks };
         let (lasting, dip) = fell(judged);
-        let caused = |at: f64| Fall { at, cause: Cause::of(samples, &asked.limits, at, worked) };
+        let caused = |at: f64| Fall { at, cause: Cause::new(samples, &asked.limits, at, worked) };
         // What the machine says was throttling is throttling, although it ended.
         let told = dip.map(caused).filter(|fall| fall.cause.kind() != cause::UNKNOWN);
         let fall = told.or_else(|| lasting.map(caused));
@@ -174,7 +174,7 @@ impl Cooling {
 }
 
 impl Threads {
-    fn of(samples: &[Sample], worked: f64) -> Threads {
+    fn new(samples: &[Sample], worked: f64) -> Threads {
         let mut threads = Threads { clocks: BTreeMap::new(), rates: BTreeMap::new(), last: BTreeMap::new() };
         for beat in samples.iter().flat_map(|sample| &sample.beats) {
             let before = threads.last.insert(beat.thread, *beat).map_or(0.0, |before| before.at);

@@ -35,7 +35,7 @@ pub struct NotCompared {
 
 impl Place {
     /// The place of a cell.
-    pub(super) fn of(cell: &Cell) -> Place {
+    pub(super) fn new(cell: &Cell) -> Place {
         Place { key: cell.key.clone(), label: cell.label.clone() }
     }
 
@@ -55,7 +55,7 @@ pub(super) fn keep(results: &mut Results, condition: &str) {
 }
 
 /// Every cell that any of the runs has: those with a result first, in the order of the first run that has them.
-pub(super) fn of(rounds: &[Sides<&Compared>]) -> Vec<Place> {
+pub(super) fn places(rounds: &[Sides<&Compared>]) -> Vec<Place> {
     let runs = || rounds.iter().flat_map(|round| [round.a, round.b]).map(|run| &run.results);
     let figures = runs().flat_map(|results| &results.figures).map(|row| (&row.cell.key, &row.cell.label));
     let gaps = runs().flat_map(|results| results.skipped.iter().chain(&results.errors));

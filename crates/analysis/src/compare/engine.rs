@@ -165,7 +165,7 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Returns what is compared without pairs, as if every trial were independent.
-    pub(crate) fn of(design: Design, shown: Sides<f64>, n: Sides<usize>, data: Data) -> Observed {
+    pub(crate) fn from_data(design: Design, shown: Sides<f64>, n: Sides<usize>, data: Data) -> Observed {
         Observed { design, shown, n, pairs: Vec::new(), data, widening: Widening::default(), between: None }
     }
 
@@ -176,7 +176,7 @@ impl Observed {
         if design == Design::Apart {
             let shown = values.as_ref().map(|values| median(&without_blocks(values)));
             let data = Data::Apart(design.base_first(values.as_ref().map(turned)));
-            return Observed::of(design, shown, values.as_ref().map(Vec::len), data);
+            return Observed::from_data(design, shown, values.as_ref().map(Vec::len), data);
         }
         let (mut differences, mut pairs) = (ByBlock::new(), Vec::new());
         for (round, sides) in shared(values) {
@@ -187,7 +187,7 @@ impl Observed {
         }
         let shown = Sides { a: middle(&pairs, |pair| pair.a), b: middle(&pairs, |pair| pair.b) };
         let n = Sides { a: pairs.len(), b: pairs.len() };
-        Observed { pairs, ..Observed::of(design, shown, n, Data::Paired(differences)) }
+        Observed { pairs, ..Observed::from_data(design, shown, n, Data::Paired(differences)) }
     }
 }
 

@@ -256,7 +256,7 @@ impl Comparisons {
         let (mut drafts, mut missing, mut totals) = (Vec::new(), Vec::new(), Vec::new());
         for contest in &contests {
             let mut own: Vec<Draft> = Vec::new();
-            for place in cells::of(&contest.rounds) {
+            for place in cells::places(&contest.rounds) {
                 let (found, gaps) = contest.compare(&place);
                 own.extend(found);
                 missing.extend(gaps);
@@ -418,7 +418,7 @@ impl Contest<'_> {
     fn draft(&self, found: &[Match<'_>], measure: Measure, observed: Observed, some: Option<Remark>) -> Draft {
         let mut draft = Draft::new(&self.letter, &found[0].sides.a.row.cell, measure, observed);
         let comparison = &mut draft.comparison;
-        comparison.resolution = resolution::of(found, measure);
+        comparison.resolution = resolution::in_percent(found, measure);
         comparison.warnings = rows::warnings(found);
         comparison.warnings.extend(resolution::warning(comparison));
         comparison.warnings.extend(some);

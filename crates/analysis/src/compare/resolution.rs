@@ -20,7 +20,7 @@ pub(super) fn unit(results: &Results) -> Option<f64> {
 }
 
 /// Returns one unit of the last digit in per cent of the value, the larger of all runs', where it is more than 1 %.
-pub(super) fn of(found: &[Match<'_>], measure: Measure) -> Option<f64> {
+pub(super) fn in_percent(found: &[Match<'_>], measure: Measure) -> Option<f64> {
     let runs = found.iter().flat_map(|one| [one.sides.a, one.sides.b]);
     let shares = runs.filter(|side| side.row.samples.is_empty() && measure == Measure::Score).filter_map(|side| {
         let Compared { unit, .. } = side.run;

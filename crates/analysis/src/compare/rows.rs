@@ -172,7 +172,7 @@ fn chance(sides: &Sides<Side<'_>>, measure: Measure) -> f64 {
 
 fn of_means(means: Sides<Mean>, shown: Sides<f64>, n: Sides<usize>, method: Method) -> Observed {
     let [base, judged] = Design::Apart.base_first(means);
-    Observed::of(Design::Apart, shown, n, Data::Means(judged.less(&base), method))
+    Observed::from_data(Design::Apart, shown, n, Data::Means(judged.less(&base), method))
 }
 
 /// Returns p99 of all trials' frames together, whose interval is by resampling trials: single trials have too few frames.
@@ -189,7 +189,7 @@ fn merged(side: &Side<'_>) -> Result<Mean, String> {
 /// Returns the mean shares of deadlines met with their errors over trials. Where no trial of either side differs from the others,
 /// as where all have 100 %, their spread shows nothing: then half of what may be hidden is the error.
 fn shares(a: &Latency, b: &Latency) -> Sides<Mean> {
-    let mean = |side: &Latency| Mean::of(&side.trials.iter().filter_map(|trial| trial.met).collect::<Vec<f64>>());
+    let mean = |side: &Latency| Mean::new(&side.trials.iter().filter_map(|trial| trial.met).collect::<Vec<f64>>());
     let means = Sides { a: mean(a), b: mean(b) };
     if means.a.error > 0.0 || means.b.error > 0.0 {
         return means;

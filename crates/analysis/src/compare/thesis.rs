@@ -78,7 +78,7 @@ fn row(comparison: &Comparison, rounds: usize) -> Option<ThesisRow> {
     let known: Vec<f64> = deltas.iter().flatten().copied().collect();
     let (least, most) = (known.iter().copied().reduce(f64::min)?, known.iter().copied().reduce(f64::max)?);
     Some(ThesisRow {
-        cell: Place::of(&comparison.cell),
+        cell: Place::new(&comparison.cell),
         measure: comparison.measure,
         delta3: (known.len() > 1).then_some(most - least),
         time_factor: time_factor(least),

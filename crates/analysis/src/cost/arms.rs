@@ -95,7 +95,7 @@ fn quantum(cell: &Cell, trials: &[&Trial], measure: Measure) -> f64 {
 
 impl<'a> Arms<'a> {
     /// The trials of a cell.
-    pub(super) fn of(&self, cell: &Cell) -> &'a [&'a Trial] {
+    pub(super) fn trials(&self, cell: &Cell) -> &'a [&'a Trial] {
         self.trials.get(cell.id).map_or(&[], Vec::as_slice)
     }
 
@@ -116,7 +116,7 @@ impl<'a> Arms<'a> {
     pub(super) fn values(&self, arms: &[&Cell], measure: Measure, look: Look) -> Values {
         let mut found: BTreeMap<u32, f64> = BTreeMap::new();
         for arm in arms.iter().rev() {
-            let looked = self.of(arm).iter().filter(|trial| trial.second == (look == Look::Second));
+            let looked = self.trials(arm).iter().filter(|trial| trial.second == (look == Look::Second));
             found.extend(looked.flat_map(|trial| numbered(arm, trial, measure)));
         }
         found.into_iter().collect()
@@ -166,11 +166,11 @@ impl<'a> Arms<'a> {
         let has = |measure| found.iter().any(|draft| draft.comparison.measure == measure);
         let mut gaps = Vec::new();
         if found.is_empty() {
-            gaps.push(Missing::of(cell, &self.why_not(cell, &compared)));
+            gaps.push(Missing::new(cell, &self.why_not(cell, &compared)));
         } else if cell.metric == Metric::Latency && !has(Measure::P99) {
             let frames = |trial: &&Trial| latency::frames(trial).map(|frames| frames.latency.count()).sum::<u64>();
-            let most = self.of(cell).iter().map(frames).max().unwrap_or(0);
-            gaps.push(Missing::of(cell, &format!("p99 needs 1000 frames per trial; these have {most}")));
+            let most = self.trials(cell).iter().map(frames).max().unwrap_or(0);
+            gaps.push(Missing::new(cell, &format!("p99 needs 1000 frames per trial; these have {most}")));
         }
         (found, gaps)
     }
@@ -189,7 +189,7 @@ impl<'a> Arms<'a> {
             }
             return "nothing was counted".to_owned();
         }
-        let mut trials = compared.iter().flat_map(|cell| self.of(cell));
+        let mut trials = compared.iter().flat_map(|cell| self.trials(cell));
         match trials.find_map(|trial| trial.error.as_ref().or(trial.skip.as_ref())) {
             Some(reason) => format!("there is nothing to compare it with: {} failed: {reason}", self.against),
             None => format!("there is nothing to compare it with: nothing was counted under {}", self.against),
@@ -206,7 +206,7 @@ impl<'a> Arms<'a> {
         }
         let apart = cell.first || shared(&first).is_empty();
         let design = if apart { Design::Apart } else { Design::Blocks };
-        let all = compared.iter().chain([&cell]).flat_map(|cell| self.of(cell).iter().copied());
+        let all = compared.iter().chain([&cell]).flat_map(|cell| self.trials(cell).iter().copied());
         let mut draft = Draft::new(&cell.key.condition, cell, measure, observed(design, &first))
             .resolved(quantum(cell, &all.collect::<Vec<&Trial>>(), measure))
             .looked_at_again(observed(Design::Blocks, &values(Look::Second)));
@@ -215,7 +215,7 @@ impl<'a> Arms<'a> {
             draft.difference.widen(Widening::by(sequential_widening() * draft.difference.dependence().sqrt()));
             draft.comparison.delta = draft.difference.delta();
         }
-        let looks = self.of(cell).iter().filter(|trial| !trial.second).count();
+        let looks = self.trials(cell).iter().filter(|trial| !trial.second).count();
         let blocks = draft.comparison.n.b;
         if design == Design::Blocks && blocks < looks && !cell.in_turn {
             draft.comparison.warnings.push(Remark::SomeBlocks { blocks, of: looks });

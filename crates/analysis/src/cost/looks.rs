@@ -74,7 +74,7 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
     let rows = arms.treated().count();
     arms.treated().all(|cell| {
-        let progress = Progress::of(arms.of(cell), rows);
+        let progress = Progress::new(arms.trials(cell), rows);
         // A figure that only one command prints has no difference to wait for.
         arms.main_draft(cell).map_or(is_printed(cell), |draft| question.is_answered_by(&draft.difference, &progress))
     })
@@ -102,7 +102,7 @@ struct Progress {
 }
 
 impl Progress {
-    fn of(trials: &[&Trial], rows: usize) -> Progress {
+    fn new(trials: &[&Trial], rows: usize) -> Progress {
         let count = |trials: &[&Trial]| {
             let copies = trials.iter().flat_map(|trial| &trial.copies);
             let printed = copies.clone().flat_map(|copy| &copy.printed).map(|one| one.rounds.len());

@@ -239,9 +239,9 @@ fn effect(draft: &Draft, rows: &[Figure], arms: &Arms<'_>) -> Effect {
     Effect {
         floor: draft.difference.floor,
         confirmed: draft.difference.confirmed,
-        trail: trail::figures(cell, arms.of(cell)),
-        losses: losses::losses(cell, arms.of(cell)),
-        calls: trail::calls(arms.of(cell)),
+        trail: trail::figures(cell, arms.trials(cell)),
+        losses: losses::losses(cell, arms.trials(cell)),
+        calls: trail::calls(arms.trials(cell)),
         cpu_ns: trail::processor_time(&arms.compared_with(cell), cell, arms),
         comparison,
     }

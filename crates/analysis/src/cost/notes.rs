@@ -153,7 +153,7 @@ fn drift(arms: &Arms<'_>, rows: &[Figure]) -> Option<String> {
 
 /// Returns a note on the trials that failed in blocks.
 fn lost(arms: &Arms<'_>) -> Option<String> {
-    let all: Vec<_> = arms.cells.iter().flat_map(|cell| arms.of(cell)).collect();
+    let all: Vec<_> = arms.cells.iter().flat_map(|cell| arms.trials(cell)).collect();
     let failed = all.iter().filter(|trial| trial.error.is_some()).count();
     let reason = all.iter().find_map(|trial| trial.error.as_ref())?;
     let all = count(all.len(), "trial");

@@ -87,7 +87,7 @@ pub struct Price {
 
 impl Power {
     /// Returns what a run of equal and slowed arms shows; `None` if it has no such arms, or none of their trials worked.
-    pub(crate) fn of(journal: &Journal, trials: &[Vec<&Trial>]) -> Option<Power> {
+    pub(crate) fn new(journal: &Journal, trials: &[Vec<&Trial>]) -> Option<Power> {
         let bench = Bench { cells: &journal.cells, trials, against: &journal.run.against };
         let blocks = journal.trials.iter().map(|trial| trial.block + 1).max()?;
         let equal = bench.equal()?;
@@ -189,7 +189,7 @@ impl<'a> Bench<'a> {
     fn judged(&self, equal: &[Arm<'_>; 3], slowed: Option<&str>, random: &mut Pcg64Mcg) -> Vec<Comparison> {
         let (mut cells, mut trials) = (Vec::new(), Vec::new());
         for test in self.cells.iter().filter(|cell| (cell.key.condition.as_str(), cell.control) == equal[0]) {
-            let arms = equal.map(|arm| self.of(test, arm));
+            let arms = equal.map(|arm| self.trials(test, arm));
             let mut chosen: [Vec<&Trial>; 3] = Default::default();
             for first in arms[0] {
                 let in_block = |arm: &'a [&'a Trial]| arm.iter().copied().find(|trial| trial.block == first.block);
@@ -198,7 +198,7 @@ impl<'a> Bench<'a> {
                 chosen.iter_mut().zip(order).for_each(|(part, trial)| part.push(trial));
             }
             if let Some(slowed) = slowed {
-                chosen[2] = self.of(test, (slowed, false)).to_vec();
+                chosen[2] = self.trials(test, (slowed, false)).to_vec();
             }
             let parts = [(NONE, false), (NONE, true), ("judged", false)];
             for ((name, control), part) in parts.into_iter().zip(chosen) {
@@ -212,7 +212,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The trials of an arm of a test.
-    fn of(&self, test: &Cell, arm: Arm<'_>) -> &'a [&'a Trial] {
+    fn trials(&self, test: &Cell, arm: Arm<'_>) -> &'a [&'a Trial] {
         let is_it =
             |cell: &&Cell| cell.key.same_family(&test.key) && (cell.key.condition.as_str(), cell.control) == arm;
         self.cells.iter().find(is_it).and_then(|cell| self.trials.get(cell.id)).map_or(&[], Vec::as_slice)

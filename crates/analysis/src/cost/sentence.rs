@@ -117,7 +117,7 @@ struct Labels {
 }
 
 impl Labels {
-    fn of(&self, effect: &Effect) -> String {
+    fn name(&self, effect: &Effect) -> String {
         let cell = &effect.comparison.cell;
         let name = named(&cell.label, &cell.key.load, NONE);
         if self.several { format!("{name} ({})", words::copies(cell.key.copies)) } else { name }
@@ -127,7 +127,7 @@ impl Labels {
     /// time)`; of a time, `getpid take 7.4x (7.2x to 7.6x) as long`.
     fn loss(&self, effect: &Effect, largest: bool) -> String {
         if effect.comparison.lower_is_better() {
-            return format!("{} take {} as long", self.of(effect), long(effect));
+            return format!("{} take {} as long", self.name(effect), long(effect));
         }
         let delta = effect.comparison.adjusted;
         let [least, most] = [percent(delta.high), percent(delta.low)];
@@ -136,14 +136,14 @@ impl Labels {
         let factor = factor.map(|factor| format!("{} the time", times(factor)));
         let more: Vec<String> = ends.into_iter().chain(factor).collect();
         let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
-        format!("{} by {} %{more}", self.of(effect), percent(delta.value))
+        format!("{} by {} %{more}", self.name(effect), percent(delta.value))
     }
 
     /// A latency that takes longer, or deadlines that are not met.
     fn slower(&self, effect: &Effect) -> String {
         let one = &effect.comparison;
         match one.time_factor() {
-            Some(_) => format!("{} of {} is {} as long", one.measure.name(), self.of(effect), long(effect)),
+            Some(_) => format!("{} of {} is {} as long", one.measure.name(), self.name(effect), long(effect)),
             None if one.measure == Measure::Memory => self.memory(effect),
             None => self.met(effect, "less"),
         }
@@ -153,20 +153,20 @@ impl Labels {
         let one = &effect.comparison;
         match one.measure {
             Measure::Met => self.met(effect, "more"),
-            Measure::Score if one.lower_is_better() => format!("{} takes {} as long", self.of(effect), long(effect)),
-            Measure::Score => format!("{} gains {} %", self.of(effect), percent(one.delta.value)),
+            Measure::Score if one.lower_is_better() => format!("{} takes {} as long", self.name(effect), long(effect)),
+            Measure::Score => format!("{} gains {} %", self.name(effect), percent(one.delta.value)),
             Measure::Memory => self.memory(effect),
-            measure => format!("{} of {} is {} as long", measure.name(), self.of(effect), long(effect)),
+            measure => format!("{} of {} is {} as long", measure.name(), self.name(effect), long(effect)),
         }
     }
 
     fn met(&self, effect: &Effect, way: &str) -> String {
         let points = percent(effect.comparison.delta.value);
-        format!("{} meets its deadlines {points} percentage points {way} often", self.of(effect))
+        format!("{} meets its deadlines {points} percentage points {way} often", self.name(effect))
     }
 
     fn memory(&self, effect: &Effect) -> String {
-        format!("{} takes {} the memory", self.of(effect), long(effect))
+        format!("{} takes {} the memory", self.name(effect), long(effect))
     }
 
     /// Names of tests, where a category whose tests are all among them stands for them.
@@ -185,7 +185,7 @@ impl Labels {
             if tests > 1 && tests == of_category(&mut effects.iter().copied(), &own) {
                 whole.push(format!("{own} (all {tests} tests)"));
             } else {
-                single.push(self.of(effect));
+                single.push(self.name(effect));
             }
         }
         listed(&whole.into_iter().chain(single).unique(), NAMED)
@@ -217,7 +217,7 @@ fn energy(effects: &[Effect], labels: &Labels) -> Option<String> {
     let is_told = |effect: &&Effect| effect.comparison.is_energy() && matches!(kind(effect), Kind::Loss | Kind::Gain);
     let mut told: Vec<&Effect> = effects.iter().filter(is_told).collect();
     told.sort_by(|a, b| kind(a).cmp(&kind(b)).then(by_loss(a, b)));
-    let told: Vec<String> = told.iter().map(|effect| format!("{} {}", labels.of(effect), long(effect))).collect();
+    let told: Vec<String> = told.iter().map(|effect| format!("{} {}", labels.name(effect), long(effect))).collect();
     (!told.is_empty()).then(|| format!("energy per operation: {}", listed(&told, NAMED)))
 }
 
@@ -226,7 +226,7 @@ fn seen(undecided: &[&Effect], labels: &Labels, how_many: &str) -> String {
     let mut sizes: Vec<f64> = undecided.iter().filter_map(|effect| effect.comparison.verdict.size()).collect();
     sizes.retain(|size| at_least(*size) != NOTHING);
     sizes.sort_by(f64::total_cmp);
-    let names: Vec<String> = undecided.iter().map(|effect| labels.of(effect)).collect();
+    let names: Vec<String> = undecided.iter().map(|effect| labels.name(effect)).collect();
     let tests = match (how_many, undecided.len()) {
         (all, count) if !all.is_empty() && count > NAMED => format!("{all} its {count} tests"),
         _ => listed(&names, NAMED),
@@ -253,7 +253,7 @@ fn trail(cells: &[(Kind, &Effect)], labels: &Labels) -> Option<String> {
     let bytes = bytes / calls.unwrap_or(1.0);
     let told = if bytes >= 10.0 { format!("{bytes:.0}") } else { format!("{bytes:.1}") };
     Some(match bytes.is_finite() {
-        true => format!("{told} bytes of trail per {per} of {}; {lost}", labels.of(worst)),
+        true => format!("{told} bytes of trail per {per} of {}; {lost}", labels.name(worst)),
         false => lost,
     })
 }

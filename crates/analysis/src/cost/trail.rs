@@ -63,8 +63,8 @@ pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -
     if cell.in_turn {
         return None;
     }
-    let off: Vec<&Trial> = compared.iter().flat_map(|cell| arms.of(cell).iter().copied()).collect();
-    Some(Sides { a: per_count(&off)?, b: per_count(arms.of(cell))? })
+    let off: Vec<&Trial> = compared.iter().flat_map(|cell| arms.trials(cell).iter().copied()).collect();
+    Some(Sides { a: per_count(&off)?, b: per_count(arms.trials(cell))? })
 }
 
 fn per_count(trials: &[&Trial]) -> Option<f64> {
@@ -79,7 +79,7 @@ fn per_count(trials: &[&Trial]) -> Option<f64> {
 pub(super) fn evidence(arms: &Arms<'_>, condition: &str) -> Vec<String> {
     let mut figures: BTreeMap<&str, (f64, f64, &str)> = BTreeMap::new();
     let cells = arms.cells.iter().filter(|cell| cell.key.condition == condition && !cell.control);
-    let all = || cells.clone().flat_map(|cell| arms.of(cell)).filter_map(|trial| trial.evidence.as_ref());
+    let all = || cells.clone().flat_map(|cell| arms.trials(cell)).filter_map(|trial| trial.evidence.as_ref());
     for (name, (value, unit)) in all().flat_map(|evidence| &evidence.figures) {
         let range = figures.entry(name).or_insert((*value, *value, unit));
         (range.0, range.1) = (range.0.min(*value), range.1.max(*value));

@@ -37,7 +37,7 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     /// Returns the table of what was delivered; columns stand in the order in which nodes have them.
     pub(super) fn new(delivered: &[Delivered<'a>]) -> Table<'a> {
-        Table::with(delivered, Cell::of)
+        Table::with(delivered, Cell::new)
     }
 
     /// Returns the table of what an operation took.
@@ -83,7 +83,7 @@ pub(super) fn key(figure: &Figure) -> Comparable<'_> {
 }
 
 impl Cell {
-    fn of(figure: &Figure) -> Option<Cell> {
+    fn new(figure: &Figure) -> Option<Cell> {
         Some(Cell { scatter: scatter(figure), ..Cell::with(figure, figure.cell.metric, figure.score)? })
     }
 

@@ -40,7 +40,7 @@ pub(super) struct Fit {
 
 impl Grouping {
     /// Returns how values split systems; nothing if all have the same, or if each of several has another and they are not numbers.
-    pub fn of(values: &[String], numbers: Option<Vec<f64>>) -> Option<Grouping> {
+    pub fn new(values: &[String], numbers: Option<Vec<f64>>) -> Option<Grouping> {
         let known = values.iter().unique();
         let groups = values.iter().filter_map(|value| known.iter().position(|one| *one == value));
         match (known.len(), numbers) {
@@ -226,7 +226,7 @@ mod tests {
     const INSIDE: [bool; 4] = [true, false, false, false];
 
     fn halves() -> Grouping {
-        Grouping::of(&["x", "x", "y", "y"].map(str::to_owned), None).unwrap()
+        Grouping::new(&["x", "x", "y", "y"].map(str::to_owned), None).unwrap()
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn groupings() {
-        let of = |values: [&str; 3], numbers| Grouping::of(&values.map(str::to_owned), numbers);
+        let of = |values: [&str; 3], numbers| Grouping::new(&values.map(str::to_owned), numbers);
         assert!(of(["x", "x", "x"], None).is_none(), "it does not differ");
         assert!(of(["x", "y", "z"], None).is_none(), "it only names the systems");
         assert!(matches!(of(["x", "y", "z"], Some(vec![1.0, 2.0, 3.0])), Some(Grouping::Numbers(_))));

@@ -89,7 +89,7 @@ pub struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    fn of((name, results): &(&'a str, &'a Results)) -> System<'a> {
+    fn new((name, results): &(&'a str, &'a Results)) -> System<'a> {
         let score = |row: &'a super::Figure| (&row.cell.key, row.cell.unit.as_str(), row.cell.metric, row.score);
         let build = results.run.build.as_ref();
         System {
@@ -121,11 +121,11 @@ struct Candidate {
 impl Why {
     /// Returns what goes with the differences between systems, each with the letter that it is called by.
     pub fn new(systems: &[(&str, &Results)], catalogue: &Catalogue) -> Why {
-        Why::of(&systems.iter().map(System::of).collect::<Vec<System<'_>>>(), catalogue)
+        Why::from_systems(&systems.iter().map(System::new).collect::<Vec<System<'_>>>(), catalogue)
     }
 
     /// Returns the same of systems of which no more is known.
-    pub fn of(systems: &[System<'_>], catalogue: &Catalogue) -> Why {
+    pub fn from_systems(systems: &[System<'_>], catalogue: &Catalogue) -> Why {
         let (ids, matrix) = matrix(systems);
         let mut why = Why { systems: systems.len(), tests: ids.len(), ..Why::default() };
         if systems.len() < 2 || ids.len() < 2 {
@@ -140,7 +140,7 @@ impl Why {
         let tries: Vec<(usize, Reach)> = candidates
             .iter()
             .enumerate()
-            .flat_map(|(place, one)| Reach::of(&one.name).into_iter().map(move |reach| (place, reach)))
+            .flat_map(|(place, one)| Reach::from_fact(&one.name).into_iter().map(move |reach| (place, reach)))
             .collect();
         let level = LEVEL / tries.len().max(1) as f64;
         let mut found: Vec<(usize, Reach, Vec<bool>, Fit)> = Vec::new();
@@ -245,7 +245,7 @@ fn candidates(systems: &[System<'_>]) -> Vec<Candidate> {
         };
         let values: Vec<String> = systems.iter().map(value).collect::<Option<_>>()?;
         let numbers: Option<Vec<f64>> = systems.iter().map(number).collect();
-        let grouping = Grouping::of(&values, numbers)?;
+        let grouping = Grouping::new(&values, numbers)?;
         Some(Candidate { name: name.to_owned(), label: label.to_owned(), values, grouping })
     };
     facts.chain([BUILD]).filter_map(of).collect()

@@ -44,7 +44,7 @@ const ALL: [Reach; 7] = [Starts, Calls, Kernel, Code, Memory, Files, Everything]
 
 impl Reach {
     /// Returns the reaches of a fact.
-    pub(super) fn of(fact: &str) -> Vec<Reach> {
+    pub(super) fn from_fact(fact: &str) -> Vec<Reach> {
         let known = KNOWN.iter().find(|(start, _)| fact.starts_with(start));
         known.map_or(&ALL[..], |(_, reaches)| reaches).to_vec()
     }

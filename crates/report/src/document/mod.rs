@@ -311,15 +311,15 @@ impl<'a, T: ?Sized> Columns<'a, T> {
         object(self.0.iter().map(|(column, _)| column), &self.row(item))
     }
 
-    pub fn table(&self) -> Table {
+    pub fn empty_table(&self) -> Table {
         Table { columns: self.0.iter().map(|(column, _)| column.clone()).collect(), headed: true, ..Table::default() }
     }
 
-    pub fn of<'t>(&self, items: impl IntoIterator<Item = &'t T>) -> Table
+    pub fn table<'t>(&self, items: impl IntoIterator<Item = &'t T>) -> Table
     where
         T: 't,
     {
-        Table { rows: items.into_iter().map(|item| self.row(item)).collect(), ..self.table() }
+        Table { rows: items.into_iter().map(|item| self.row(item)).collect(), ..self.empty_table() }
     }
 }
 
@@ -442,7 +442,7 @@ impl Block {
 
 impl Chart {
     /// Returns the chart of a single drawing, if there is one.
-    pub fn of(drawing: Option<Markup>, caption: impl Into<String>, legend: Vec<(Markup, String)>) -> Chart {
+    pub fn new(drawing: Option<Markup>, caption: impl Into<String>, legend: Vec<(Markup, String)>) -> Chart {
         let panels = drawing.into_iter().map(|drawing| (String::new(), drawing)).collect();
         Chart { title: String::new(), caption: caption.into(), legend, panels }
     }

@@ -31,14 +31,14 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     if !figures.is_empty() {
         return figures_sentence(results, cost, (name, base), &figures);
     }
-    let Some(one) = of(condition, Measure::Score) else {
+    let Some(one) = comparison(condition, Measure::Score) else {
         let gap = results.errors.iter().chain(&results.skipped).chain(&cost.missing).next();
         let reason = gap.map_or("nothing was measured", |gap| &gap.reason);
         return format!("{name} could not be compared with {base}: {reason}.");
     };
     let (answer, advice) = answer(one, (name, base), cost.threshold);
     let mut parts = vec![format!("{answer}, {}", pairs(one, results))];
-    let used = [Measure::Cpu, Measure::Memory].into_iter().filter_map(|measure| of(condition, measure));
+    let used = [Measure::Cpu, Measure::Memory].into_iter().filter_map(|measure| comparison(condition, measure));
     let used: Vec<String> = used.filter_map(change).collect();
     let used: Vec<String> = used.into_iter().chain(counts::sentence(results, name)).collect();
     parts.extend((!used.is_empty()).then(|| used.join(", ")));
@@ -82,7 +82,7 @@ fn changes(found: &[&Comparison]) -> Vec<String> {
     found.iter().map(|one| format!("{} {} %", one.cell.label, signed_fine(one.change().value))).collect()
 }
 
-fn of(condition: &Condition, measure: Measure) -> Option<&Comparison> {
+fn comparison(condition: &Condition, measure: Measure) -> Option<&Comparison> {
     condition.effects.iter().map(|effect: &Effect| &effect.comparison).find(|one| one.measure == measure)
 }
 

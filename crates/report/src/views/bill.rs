@@ -82,7 +82,7 @@ fn times(one: &Prediction) -> Table {
         .with(Column::words("per execution").keyed("what"), |line| Field::text(line.0));
     let columns = with_interval(columns, ("µs", "us"), |line| Some(line.1?.scaled(MICRO)));
     let columns = with_interval(columns, ("%", "percent"), |line| one.percent(line.1?));
-    columns.of(lines.iter().filter(|line| line.1.is_some())).keyed("times")
+    columns.table(lines.iter().filter(|line| line.1.is_some())).keyed("times")
 }
 
 /// Returns every call with its price, the dearest first, and last those without a price.
@@ -95,7 +95,7 @@ fn calls(one: &Prediction) -> Table {
         });
     let columns = with_interval(columns, ("ns each", "price_ns"), |item| item.price);
     let columns = with_interval(columns, ("µs added", "added_us"), |item| Some(item.added?.scaled(MICRO)));
-    columns.of(&one.items).keyed("calls").titled("", "the dearest first; -: no price")
+    columns.table(&one.items).keyed("calls").titled("", "the dearest first; -: no price")
 }
 
 /// Returns columns with one of estimates and one of their intervals after them.

@@ -122,7 +122,7 @@ fn scores(results: &Results) -> crate::document::Table {
         .with(Column::number(&all).keyed("all").main(), |line| estimate(line.all))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.all))
         .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_all"), |line| estimate(line.quiet_all))
-        .of(&lines)
+        .table(&lines)
         .keyed("scores")
 }
 
@@ -195,7 +195,7 @@ fn disk(results: &Results) -> crate::document::Table {
         .with(Column::number("both").keyed("mixed_mb_s").main(), |line| rate(line.mixed, line.bytes / 1e6))
         .with(Column::number("IOPS").keyed("mixed_iops"), |line| rate(line.mixed, 1.0))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.mixed))
-        .of(&lines)
+        .table(&lines)
         .keyed("disk")
 }
 

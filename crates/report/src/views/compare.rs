@@ -32,7 +32,7 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document.extend(all.warnings.iter().map(|warning| text("Warning: ", warning.clone())));
     document.extend(all.why.iter().flat_map(why::blocks));
     document.extend(data(all, gate));
-    document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Readers::PROGRAM));
+    document.table(columns(all).table(&lines(all)).keyed("comparisons").shown(Readers::PROGRAM));
     document.extend(letters.iter().flat_map(|letter| of_run(all, letter)));
     document.table(missing(all));
     document.extend(not_compared(all));
@@ -225,7 +225,7 @@ fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
         return Vec::new();
     }
     let other = if all.asked.is_paired() { "B" } else { letter };
-    let table = comparisons::columns(["A", other]).of(&own).shown(Readers::PEOPLE);
+    let table = comparisons::columns(["A", other]).table(&own).shown(Readers::PEOPLE);
     let label = format!(
         "{}: difference of each test with its interval, a loss to the left; the table has the figures",
         contest(letter, all)
@@ -269,7 +269,7 @@ fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> (Key, &'a NotCompared) {
 
 fn missing(all: &Comparisons) -> Table {
     let gaps: Vec<(Key, &NotCompared)> = all.missing.iter().map(|one| gap(one, all)).collect();
-    missing_columns().of(&gaps).keyed("missing").shown(Readers::PROGRAM)
+    missing_columns().table(&gaps).keyed("missing").shown(Readers::PROGRAM)
 }
 
 fn not_compared(all: &Comparisons) -> Vec<Block> {
@@ -317,14 +317,14 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
             }
         });
     }
-    let rows = columns.of(&tables.rows).shown(Readers::PEOPLE);
+    let rows = columns.table(&tables.rows).shown(Readers::PEOPLE);
     let largest = tables.figure4.first().map_or(f64::NAN, |bar| bar.loss);
     let bars = Columns::new()
         .with(Column::words("test"), |bar: &Bar| name(&bar.cell, bar.measure))
         .with(Column::number("loss of rate, %").narrow("loss").main(), |bar| Field::Number(bar.loss, words::millionths))
         .with(Column::number("time"), |bar| Field::Number(bar.time_factor, words::factor))
         .with(Column::words(""), move |bar| Field::Bar(bar.loss / largest))
-        .of(&tables.figure4)
+        .table(&tables.figure4)
         .shown(Readers::PEOPLE)
         .titled("", "by the largest loss; loss of rate in %, and how many times as long the same work takes");
     let beyond = tables.beyond;

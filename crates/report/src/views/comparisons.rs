@@ -32,7 +32,7 @@ pub(crate) struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// Returns the line of an effect; its condition stands above the table.
-    pub(super) fn of(effect: &'a Effect, against: &'a str) -> Line<'a> {
+    pub(super) fn new(effect: &'a Effect, against: &'a str) -> Line<'a> {
         let comparison = &effect.comparison;
         let key = comparison.cell.key.clone();
         Line { comparison, effect: Some(effect), against, shown: key.under(NONE), key }
@@ -236,7 +236,7 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
     if !drawing.means.is_empty() {
         caption += " Diamonds are geometric means.";
     }
-    Block::Chart(Chart::of(drawing.draw(), caption, forest::legend(has_control, differs)))
+    Block::Chart(Chart::new(drawing.draw(), caption, forest::legend(has_control, differs)))
 }
 
 /// Returns the remarks on single comparisons: each kind once, with the runs and the tests that it touches.

@@ -133,7 +133,7 @@ fn data(rows: &[Row<'_>]) -> Table {
         .with(Column::data("unit"), |row| Field::text(row.count.unit()))
         .data(move |row| json!({"count": ends(row.own), "base": ends(row.base), "change": row.change()}))
         .data(|row| json!({"process": (row.count.name == "rss").then_some(&row.counts.largest)}))
-        .of(rows)
+        .table(rows)
         .keyed("counts")
         .shown(Readers::PROGRAM)
 }
@@ -146,7 +146,7 @@ fn table(rows: &[Row<'_>], has_several: bool) -> Table {
     columns
         .with(Column::words("count"), |row: &Row<'_>| Field::Text(row.label()))
         .with(Column::number("per execution").main(), |row| range(row.own))
-        .of(rows)
+        .table(rows)
         .shown(Readers::PEOPLE)
 }
 
@@ -162,7 +162,7 @@ fn differences(rows: &[Row<'_>], base: &str) -> Block {
         .with(Column::number("against"), |row| range(row.base))
         .with(Column::number("under"), |row| range(row.own))
         .with(Column::number("difference").main(), |row| change(row.change()))
-        .of(differ)
+        .table(differ)
         .titled("", format!("per execution, against {base}; counts not listed are equal, or differ only by chance"))
         .shown(Readers::PEOPLE);
     Block::Table(table)

@@ -80,7 +80,7 @@ fn times(results: &Results) -> Table {
             median.map_or(Field::Missing, |median| Field::Spread(median.1))
         })
         .with(Column::number("p99").wide(9), time("p99"))
-        .of(&lines(results, |details| details.times.iter().collect()))
+        .table(&lines(results, |details| details.times.iter().collect()))
         .shown(Readers::PEOPLE)
         .titled(
             "Single operations",
@@ -100,7 +100,7 @@ fn undisturbed(results: &Results) -> Table {
         .with(Column::number("±").wide(7), |line| Field::Spread(line.1.ns))
         .with(Column::number("GHz").wide(6), |line| Field::Number(line.1.clock.value, words::fine))
         .with(Column::number("cycles").wide(8), |line| Field::Number(line.1.cycles.value, words::fine))
-        .of(&lines(results, |details| details.best.iter().collect()))
+        .table(&lines(results, |details| details.best.iter().collect()))
         .shown(Readers::PEOPLE)
         .titled(
             "Undisturbed",
@@ -116,7 +116,7 @@ fn limits(results: &Results) -> Table {
         .with(Column::words("unit"), |line| Field::text(&line.1.unit))
         .with(Column::number("share").main().wide(8), |line| Field::Number(line.1.share, words::percent))
         .with(Column::words("notes"), |line| Field::Marks(vec![format!("limit: {}", line.1.source)]))
-        .of(&lines(results, |details| details.limit.iter().collect()))
+        .table(&lines(results, |details| details.limit.iter().collect()))
         .shown(Readers::PEOPLE)
         .titled("Limits", "how close the undisturbed figure comes to its limit; the notes give each limit's source")
 }
@@ -129,7 +129,7 @@ fn values(results: &Results) -> Table {
         .with(Column::number("±").wide(7), |line| Field::Spread(line.1.value))
         // Programs' sizes and widths are in the JSON report, and so is the start of a process, of which the table of
         // executions speaks.
-        .of(&lines(results, |details| {
+        .table(&lines(results, |details| {
             details.values.iter().filter(|value| value.varies && value.name != "start").collect()
         }))
         .shown(Readers::PEOPLE)

@@ -36,8 +36,8 @@ pub fn doctor(findings: &[Finding]) -> Document {
             document.blocks.push(Block::Text(Readers::TERMINAL, format!("  {}: ", finding.name), finding.what.clone()));
             document.blocks.push(Block::Text(Readers::TERMINAL, "      ".to_owned(), finding.fix.clone()));
         }
-        document.table(columns.of(found).keyed("findings").shown(Readers { terminal: false, ..Readers::ALL }));
+        document.table(columns.table(found).keyed("findings").shown(Readers { terminal: false, ..Readers::ALL }));
     }
-    document.table(columns.table().keyed("findings").shown(Readers::PROGRAM));
+    document.table(columns.empty_table().keyed("findings").shown(Readers::PROGRAM));
     document
 }

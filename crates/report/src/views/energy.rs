@@ -52,7 +52,7 @@ fn tests(results: &Results) -> Table {
         })
         .with(Column::number("±").wide(7), |(_, energy)| energy.per_operation.map_or(Field::Missing, Field::Spread))
         .with(Column::number("Trials").shown(Readers::PAGE), |(_, energy)| Field::Count(energy.n as u64))
-        .of(&known)
+        .table(&known)
         .shown(Readers::PEOPLE)
         .titled("Energy", remark(results))
 }
@@ -77,7 +77,7 @@ fn indexes(results: &Results) -> Table {
         .with(Column::number("±").wide(7), |(_, watts, _)| Field::Spread(*watts))
         .with(Column::number("per watt").main().wide(9), |(.., per)| Field::Estimate(*per, words::figure))
         .with(Column::number("±").wide(7), |(.., per)| Field::Spread(*per))
-        .of(&known)
+        .table(&known)
         .shown(Readers::PEOPLE)
         .titled("Index per watt", "watts: the geometric mean of the tests' power")
 }

@@ -86,7 +86,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         .with(Column::data("failed"), |row| {
             Field::Count(row.executed.all.iter().filter(|one| one.status != 0).count() as u64)
         })
-        .of(&rows)
+        .table(&rows)
         .keyed("executions")
         .titled("", "medians; the memory is that of the largest process");
     let mut blocks = vec![Block::section("Executions")];

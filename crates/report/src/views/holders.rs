@@ -54,7 +54,7 @@ fn worst<'a>(traced: impl Iterator<Item = Traced<'a>>) -> Table {
         .with(Column::words("Load").wide(12), |((_, row, _), _)| Field::text(&row.cell.key.load))
         .with(Column::number("Latency").wide(8).main(), |(_, (ms, _))| Field::Number(*ms, figure))
         .with(Column::words("Held up by, ms"), |(_, (_, causes))| Field::Text(listed(causes)))
-        .of(&frames)
+        .table(&frames)
         .shown(Readers::PEOPLE)
         .titled("The worst frames", "")
 }
@@ -75,7 +75,7 @@ fn causes<'a>(traced: impl Iterator<Item = Traced<'a>>) -> Option<Block> {
             Field::Number(percent(cause.frames, held.traced), share)
         })
         .with(Column::number("Held").wide(9), |(_, cause)| Field::Number(cause.ns as f64 / 1e6, figure))
-        .of(&causes)
+        .table(&causes)
         .shown(Readers::PEOPLE)
         .unless_empty()
 }

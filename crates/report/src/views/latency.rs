@@ -217,7 +217,7 @@ fn delays(task: &Task<'_>) -> Table {
             Field::maybe(row.load.as_ref().map(|load| load.achieved), words::share)
         })
         .with(Column::words("Notes").shown(Readers::PAGE), |(row, _)| Field::Marks(sentences(&row.warnings)))
-        .of(&task.rows)
+        .table(&task.rows)
         .shown(Readers::PEOPLE);
     table.headed = !task.rows.is_empty();
     for (kind, gap) in &task.gaps {
@@ -283,7 +283,7 @@ fn frames(task: &Task<'_>) -> Table {
         .with(Column::number("Load throughput").shown(Readers::PAGE), |(row, _)| {
             row.load.as_ref().map_or(Field::Missing, |load| Field::Text(super::loads::throughput(load)))
         })
-        .of(&task.rows)
+        .table(&task.rows)
         .shown(Readers::PEOPLE)
 }
 
@@ -293,7 +293,7 @@ fn marks(task: &Task<'_>) -> Table {
     let load = |(row, _): &Beside<'_>| Field::text(&row.cell.key.load);
     let marks = |(row, _): &Beside<'_>| Field::Marks(sentences(&row.warnings));
     let columns = Columns::new().with(Column::words("Notes"), load).with(Column::words(""), marks);
-    columns.of(rows).shown(Readers::TERMINAL)
+    columns.table(rows).shown(Readers::TERMINAL)
 }
 
 /// The frames per second of a game.
@@ -395,7 +395,7 @@ fn map(tasks: &[Task<'_>], loads: &[&str]) -> Table {
             }
         });
     }
-    columns.of(tasks).shown(Readers::PEOPLE).titled("Each task alongside each load", MAP)
+    columns.table(tasks).shown(Readers::PEOPLE).titled("Each task alongside each load", MAP)
 }
 
 fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {

@@ -50,7 +50,7 @@ fn table(rows: &[Beside<'_>]) -> Table {
         .with(Column::number("Throughput").wide(14), |(_, load)| Field::Text(throughput(load)))
         .with(Column::number("% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
         .with(Column::number("95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
-        .of(rows)
+        .table(rows)
         .shown(Readers::PEOPLE)
 }
 
@@ -101,7 +101,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
         ..Rows::default()
     };
     let legend = shown.iter().map(|number| (key(*number), loads[*number].to_owned()));
-    Chart::of(Some(drawing.draw()), CAPTION, if apart { legend.collect() } else { Vec::new() })
+    Chart::new(Some(drawing.draw()), CAPTION, if apart { legend.collect() } else { Vec::new() })
 }
 
 fn hover((row, load): &Beside<'_>) -> String {

@@ -78,7 +78,7 @@ fn table(curve: &Curve<'_>) -> Block {
             Field::maybe(at.latency.deadlines_met.map(|met| met.value), words::share)
         })
         .data(|at| json!({"test": at.figure.cell.key.test}));
-    Block::Table(columns.of(&curve.points).keyed("offered"))
+    Block::Table(columns.table(&curve.points).keyed("offered"))
 }
 
 fn chart(curves: &[Curve<'_>]) -> Block {

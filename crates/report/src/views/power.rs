@@ -31,8 +31,8 @@ pub(super) fn blocks(power: Option<&Power>) -> Vec<Block> {
     vec![
         Block::Data("power", json!(power)),
         Block::section("Planted losses"),
-        Block::Table(found.of(&power.planted).titled("", remark).shown(Readers::PEOPLE)),
+        Block::Table(found.table(&power.planted).titled("", remark).shown(Readers::PEOPLE)),
         Block::section("What a difference needs"),
-        Block::Table(needs.of(&power.tests).titled("", what).shown(Readers::PEOPLE)),
+        Block::Table(needs.table(&power.tests).titled("", what).shown(Readers::PEOPLE)),
     ]
 }

@@ -19,13 +19,13 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     }
     let mut blocks = vec![Block::section("Among reference systems")];
     blocks.extend(sentences(results).into_iter().map(Block::text));
-    blocks.extend([Block::Table(columns().of(found).shown(Readers::PAGE)), Block::text(READING)]);
+    blocks.extend([Block::Table(columns().table(found).shown(Readers::PAGE)), Block::text(READING)]);
     blocks
 }
 
 /// Returns the table for programs.
 pub(super) fn data(results: &Results) -> Table {
-    columns().of(&results.references).keyed("references").shown(Readers::PROGRAM)
+    columns().table(&results.references).keyed("references").shown(Readers::PROGRAM)
 }
 
 /// Returns a sentence about each index, or without any about each of the first figures.

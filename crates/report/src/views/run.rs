@@ -205,6 +205,6 @@ fn named<'a>(title: &str, items: impl Iterator<Item = (&'a str, String)>) -> Blo
 fn trials(results: &Results) -> [Block; 2] {
     let caption = "Each trial's score against the median of its cell, over the time of the run: drift, outliers and second \
                    modes show here.";
-    let chart = Chart::of(None, caption, scores::legend(results, 0));
+    let chart = Chart::new(None, caption, scores::legend(results, 0));
     [Block::section("Trials"), Block::Chart(Chart { panels: spread::panels(results), ..chart })]
 }

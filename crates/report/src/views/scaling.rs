@@ -70,7 +70,7 @@ fn per_copy(tests: &[Scaling]) -> Table {
             Field::maybe(level.map(|level| level.per_copy.value), words::short)
         })
     });
-    columns.of(tests).shown(Readers::PEOPLE)
+    columns.table(tests).shown(Readers::PEOPLE)
 }
 
 /// Returns the totals of all copies: a row per test and level.
@@ -119,7 +119,7 @@ fn totals(tests: &[Scaling]) -> Table {
             let gain = both.map(|(here, first)| here.value / first.value);
             json!({"normalised_gain": gain, "in_law": *place < test.fitted, "status": "ok"})
         })
-        .of(&rows)
+        .table(&rows)
         .keyed("scaling")
 }
 
@@ -159,7 +159,7 @@ fn laws(tests: &[Scaling]) -> Table {
         })
         .data(|test| json!({"clock": test.clock, "fitted": test.fitted}))
         .with(Column::words("Notes").keyed("notes"), |test| Field::Marks(test.notes.clone()))
-        .of(tests)
+        .table(tests)
         .keyed("laws")
 }
 
@@ -203,7 +203,7 @@ fn law_in_words(test: &Scaling) -> Option<String> {
 fn gaps(results: &Results) -> Table {
     let nothing = |_: &Missing| Field::Nothing;
     let columns = Columns::new().with(Column::words("Missing"), nothing).with(Column::words(""), nothing);
-    let mut table = Table { headed: false, ..columns.table().shown(Readers::PEOPLE) };
+    let mut table = Table { headed: false, ..columns.empty_table().shown(Readers::PEOPLE) };
     let rates = shared::gaps(results).into_iter().filter(|(_, gap)| !gap.latency);
     let reasons = rates.map(|(kind, gap)| ((name(&gap.label, &gap.key), kind, &gap.reason), gap.key.copies)).grouped();
     for ((label, kind, reason), levels) in reasons {

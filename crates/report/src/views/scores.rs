@@ -79,7 +79,7 @@ pub(super) fn data(rows: &[Figure], controls: &[Figure]) -> Table {
         .data(|row| row.details.as_deref().map_or(Value::Null, details::data))
         .data(|row| row.energy.as_deref().map_or(Value::Null, energy::data))
         .data(|row| json!({"samples": row.samples}));
-    all.of(rows.iter().chain(controls)).keyed("results").shown(Readers::PROGRAM)
+    all.table(rows.iter().chain(controls)).keyed("results").shown(Readers::PROGRAM)
 }
 
 /// Returns the lists of scores and the indexes, level by level, and the gains.
@@ -216,7 +216,7 @@ fn heading(results: &Results, level: u32) -> String {
 
 fn scores(results: &Results, level: u32) -> Table {
     let rows = results.listed().filter(|row| row.cell.key.copies == level);
-    let mut table = Table { headed: false, ..columns().of(rows).shown(Readers::PEOPLE) };
+    let mut table = Table { headed: false, ..columns().table(rows).shown(Readers::PEOPLE) };
     let here = |gap: &Missing| gap.key.copies == level && !gap.latency && !results.run.is_scaling();
     for (kind, gap) in gaps(results).into_iter().filter(|(_, gap)| here(gap)) {
         table.add_gap(name(&gap.label, &gap.key), format!("{kind}: {}", gap.reason));
@@ -237,7 +237,7 @@ fn index_table(index: &Index, facts: &Facts) -> Table {
         .with(Column::number("RESULT").wide(13), |part| Field::Estimate(part.result(), words::score))
         .with(Column::number("INDEX").main().wide(9), |part| Field::Estimate(part.index, words::tenth))
         .with(Column::number("±").narrow(" ").wide(7), |part| Field::Spread(part.index))
-        .of(&index.parts)
+        .table(&index.parts)
         .shown(Readers::PEOPLE);
     let dash = Field::text("---");
     for (label, score) in &index.others {
@@ -283,7 +283,7 @@ pub(super) fn index_data(indexes: &[Index]) -> Table {
             "quiet": index.quiet.unwrap_or(Estimate::NONE), "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
         })
     };
-    Columns::new().data(index).data(energy::index_data).of(indexes).keyed("index").shown(Readers::PROGRAM)
+    Columns::new().data(index).data(energy::index_data).table(indexes).keyed("index").shown(Readers::PROGRAM)
 }
 
 fn index_charts(results: &Results) -> Vec<Block> {
@@ -294,7 +294,7 @@ fn index_charts(results: &Results) -> Vec<Block> {
         let caption = "The scale is logarithmic. A mark is a test’s index and its whiskers the 95 % interval; the vertical \
                        line is the whole index, its band the interval. Where no whiskers are seen, the interval is smaller \
                        than the mark; a hollow mark with dashed ends has no interval.";
-        let chart = Chart::of(drawing::index(results, &levels), caption, legend(results, 0));
+        let chart = Chart::new(drawing::index(results, &levels), caption, legend(results, 0));
         Some(Block::Chart(Chart { title, ..chart }))
     };
     ids.into_iter().filter_map(chart).collect()
@@ -310,10 +310,10 @@ fn gains(results: &Results) -> Vec<Block> {
     let caption = "A mark is the quotient of two scores and its whiskers the 95 % interval. Dashed lines: no gain, and every \
                    copy as fast as the first. More than that is possible: a single copy may wait for wake-ups on an idle \
                    processor or run at a lower clock, and the copies may have been disturbed less than the first was.";
-    let chart = Chart::of(drawing::gains(results), caption, legend(results, 1));
+    let chart = Chart::new(drawing::gains(results), caption, legend(results, 1));
     let mut blocks = Vec::new();
     for ((from, to), gains) in results.gains().iter().map(|gain| ((gain.from, gain.to), gain)).grouped() {
-        let mut table = Table { headed: false, ..gain_columns().of(gains.iter().copied()).shown(Readers::PEOPLE) };
+        let mut table = Table { headed: false, ..gain_columns().table(gains.iter().copied()).shown(Readers::PEOPLE) };
         for (row, gain) in table.rows.iter_mut().zip(gains) {
             if results.indexes().iter().any(|index| index.title() == gain.label) {
                 row.kind = RowKind::Strong;
@@ -328,7 +328,7 @@ fn gains(results: &Results) -> Vec<Block> {
 
 /// The gains for programs.
 pub(super) fn gain_data(gains: &[Gain]) -> Table {
-    gain_columns().of(gains).keyed("gains").shown(Readers::PROGRAM)
+    gain_columns().table(gains).keyed("gains").shown(Readers::PROGRAM)
 }
 
 fn gain_columns() -> Columns<'static, Gain> {

@@ -46,7 +46,7 @@ pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing])
     Columns::new()
         .keyed(|gap: &Missing| &gap.key)
         .data(move |gap| json!({"label": gap.label, "status": status, "reason": gap.reason}))
-        .of(gaps)
+        .table(gaps)
         .keyed(key)
         .shown(Readers::PROGRAM)
 }

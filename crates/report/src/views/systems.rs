@@ -40,7 +40,7 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
     let all_rows: Vec<Across> = indexes.into_iter().chain(rows).collect();
     document.extend([Block::section("Ranks")]);
     document.table(ranks(all, &all_rows));
-    document.table(data(all).of(&all_rows).keyed("systems").shown(Readers::PROGRAM));
+    document.table(data(all).table(&all_rows).keyed("systems").shown(Readers::PROGRAM));
     document.extend([Block::section("How to read the table"), Block::notes(vec![READING.to_owned()])]);
     let runs: Vec<&journal::Run> = all.runs.iter().map(|run| &run.results.run).collect();
     document.extend(to_post(&runs, "unixmark compare --side-by-side …"));
@@ -82,7 +82,7 @@ fn figures(all: &Comparisons, rows: &[Across]) -> Table {
             row.standings[place].as_ref().map_or(Field::Missing, |one| figure(one, words_of(row.measure)))
         });
     }
-    columns.of(rows).shown(Readers::PEOPLE)
+    columns.table(rows).shown(Readers::PEOPLE)
 }
 
 /// A figure with its mark, and its interval where a page has room for it.
@@ -107,7 +107,7 @@ fn ranks(all: &Comparisons, rows: &[Across]) -> Table {
             own.map_or(Field::Missing, |own| Field::text(rank(own)))
         });
     }
-    columns.of(rows).shown(Readers::PEOPLE)
+    columns.table(rows).shown(Readers::PEOPLE)
 }
 
 /// Returns a range of ranks, `3–7`; one that is certain is one number.

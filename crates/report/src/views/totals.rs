@@ -36,7 +36,7 @@ pub(super) fn table(means: &[Mean<'_>]) -> Table {
         .with(Column::words("worst"), |mean| {
             Field::Text(mean.worst(|worst| &worst.label)).narrow(mean.worst(|worst| &worst.key.test))
         })
-        .of(means)
+        .table(means)
         .shown(Readers::PEOPLE)
         .titled("", "blocks resampled for all tests at once")
 }

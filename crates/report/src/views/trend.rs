@@ -69,7 +69,7 @@ fn points(series: &Series) -> Table {
         .with(Column::data("host"), |point| Field::text(&point.host))
         .with(Column::words("Changed since the run before").keyed("changed"), changes);
     let columns = if series.total.is_some() { with_change(columns) } else { columns };
-    columns.of(&series.points).keyed("points")
+    columns.table(&series.points).keyed("points")
 }
 
 /// Adds what each run of a chain has found.
@@ -94,7 +94,12 @@ fn latest(series: &[Series]) -> Table {
             "p": series.latest.as_ref().and_then(|latest| latest.p),
         })
     };
-    Columns::new().keyed(|series: &Series| &series.key).data(latest).of(series).keyed("series").shown(Readers::PROGRAM)
+    Columns::new()
+        .keyed(|series: &Series| &series.key)
+        .data(latest)
+        .table(series)
+        .keyed("series")
+        .shown(Readers::PROGRAM)
 }
 
 /// The sum of all runs of a chain.

@@ -115,7 +115,7 @@ fn chart(burnin: &BurnIn, title: &str, mut curves: Vec<Curve>, limits: &[f64]) -
         series,
         ..Plot::default()
     };
-    Some(Block::Chart(Chart { title: title.to_owned(), ..Chart::of(Some(plot.chart(230.0)), "", legend) }))
+    Some(Block::Chart(Chart { title: title.to_owned(), ..Chart::new(Some(plot.chart(230.0)), "", legend) }))
 }
 
 fn curve_of(number: usize, (name, points): &Curve) -> Series {

@@ -139,8 +139,8 @@ fn figure_tables(burnin: &BurnIn) -> [Block; 2] {
             "status": if figure.bad { "error" } else { "ok" }, "reason": figure.reason,
         })
     });
-    let people = people.of(figures.iter().filter(|figure| !figure.name.is_empty())).shown(Readers::PEOPLE);
-    let programs = programs.of(figures.iter().filter(|figure| !figure.metric.is_empty())).shown(Readers::PROGRAM);
+    let people = people.table(figures.iter().filter(|figure| !figure.name.is_empty())).shown(Readers::PEOPLE);
+    let programs = programs.table(figures.iter().filter(|figure| !figure.metric.is_empty())).shown(Readers::PROGRAM);
     [Block::Table(Table { headed: false, ..people }), Block::Table(programs.keyed("burnin_figures"))]
 }
 

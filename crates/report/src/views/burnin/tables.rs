@@ -25,8 +25,8 @@ fn parts<T>(
     some: &[&T],
     remark: &str,
 ) -> Vec<Block> {
-    let people = columns.of(some.iter().copied()).titled(title, if some.len() < all.len() { remark } else { "" });
-    let programs = columns.of(all.iter().copied()).keyed(key).shown(Readers::PROGRAM);
+    let people = columns.table(some.iter().copied()).titled(title, if some.len() < all.len() { remark } else { "" });
+    let programs = columns.table(all.iter().copied()).keyed(key).shown(Readers::PROGRAM);
     vec![Block::Table(people.shown(Readers::PEOPLE)), Block::Table(programs)]
 }
 
@@ -73,7 +73,7 @@ fn sensors(burnin: &BurnIn) -> Vec<Block> {
         .with(Column::number("Last quarter").keyed("sustained").wide(14), value(|sensor| sensor.sustained))
         .with(Column::number("End").keyed("end").wide(8), value(|sensor| sensor.end))
         .with(Column::number("Limit").keyed("limit").wide(8), value(|sensor| sensor.limit));
-    table.of(&burnin.sensors).titled("Sensors", "").keyed("sensors").unless_empty().into_iter().collect()
+    table.table(&burnin.sensors).titled("Sensors", "").keyed("sensors").unless_empty().into_iter().collect()
 }
 
 fn passes(burnin: &BurnIn) -> Vec<Block> {
@@ -104,7 +104,7 @@ fn patterns(burnin: &BurnIn) -> Vec<Block> {
         .with(Column::number("Addresses").keyed("addresses").wide(11), |pattern| Field::Count(pattern.addresses as u64))
         .with(Column::number("Same again").keyed("held").wide(12), |pattern| Field::Count(pattern.held as u64))
         .with(Column::number("Bits").keyed("bits").wide(20), |pattern| Field::text(pattern.bits.to_string()))
-        .of(burnin.memory.iter().flat_map(|memory| &memory.patterns));
+        .table(burnin.memory.iter().flat_map(|memory| &memory.patterns));
     table.titled("Faults by pattern", "").keyed("patterns").unless_empty().into_iter().collect()
 }
 

@@ -19,7 +19,7 @@ pub(super) fn forest(cost: &Cost, condition: &Condition) -> Block {
         controls.find(|control| control.is_akin(&effect.comparison))
     };
     let row = |effect: &Effect| {
-        let mut row = comparisons::row(&Line::of(effect, &cost.against));
+        let mut row = comparisons::row(&Line::new(effect, &cost.against));
         row.control = control(effect).map(|one| {
             let interval = Field::Interval(one.change(), words::signed_fine).words();
             let delta = comparisons::change(one).words();
@@ -52,13 +52,13 @@ pub(super) fn by_copies(cost: &Cost, series: &[Series<'_>]) -> Block {
     let caption =
         "The delta of each test in per cent at each number of copies, with its 95 % interval; a loss is below 0.";
     let legend = cost.conditions.iter().enumerate().map(|(place, condition)| (key(place), condition.name.clone()));
-    Block::Chart(Chart { panels, ..Chart::of(None, caption, legend.collect()) })
+    Block::Chart(Chart { panels, ..Chart::new(None, caption, legend.collect()) })
 }
 
 /// The axis reaches at least to twice the threshold on either side, so that noise looks small.
 fn over_copies(cost: &Cost, label: String, own: &[&Series<'_>]) -> Option<Plot> {
     let mark = |effect: &&Effect| {
-        let line = Line::of(effect, &cost.against);
+        let line = Line::new(effect, &cost.against);
         let delta = line.comparison.delta;
         Mark {
             at: (f64::from(line.key.copies), delta.value),

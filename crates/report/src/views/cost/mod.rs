@@ -62,7 +62,7 @@ pub(crate) fn changes(cost: &Cost) -> Vec<Line<'_>> {
 }
 
 fn lines<'a>(effects: impl IntoIterator<Item = &'a Effect>, cost: &'a Cost) -> Vec<Line<'a>> {
-    effects.into_iter().map(|effect| Line::of(effect, &cost.against)).collect()
+    effects.into_iter().map(|effect| Line::new(effect, &cost.against)).collect()
 }
 
 /// Returns the costs for programs.
@@ -71,7 +71,7 @@ pub(super) fn data(cost: &Cost) -> Vec<Block> {
         let columns = comparisons::columns(["a", "b"])
             .with(Column::data("control"), move |_| Field::Flag(control))
             .data(|line| line.effect.map_or(Value::Null, trail::data));
-        Block::Table(columns.of(&lines(effects, cost)).keyed(key).shown(Readers::PROGRAM))
+        Block::Table(columns.table(&lines(effects, cost)).keyed(key).shown(Readers::PROGRAM))
     };
     let condition = |condition: &Condition| {
         json!({
@@ -126,7 +126,7 @@ fn matrix(cost: &Cost) -> Table {
         });
     }
     let rows = if cost.conditions.len() > 1 { rows } else { Vec::new() };
-    columns.of(&rows).titled("", MARKS).shown(Readers::PEOPLE)
+    columns.table(&rows).titled("", MARKS).shown(Readers::PEOPLE)
 }
 
 /// A delta with a mark of its verdict; decimal points line up in columns of text.
@@ -149,7 +149,7 @@ fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
 /// Returns what a condition differs by, in numbers and drawn.
 pub(super) fn differences(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let found = lines(&condition.effects, cost);
-    let table = comparisons::columns(["against", "under"]).of(&found);
+    let table = comparisons::columns(["against", "under"]).table(&found);
     let table = table.titled("", remark(&cost.against, &condition.effects)).shown(Readers::PEOPLE);
     vec![charts::forest(cost, condition), Block::Table(table)]
 }
@@ -194,7 +194,7 @@ fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
         .with(Column::words("").wide(42), |line| Field::Bar((-line.comparison.delta.value / 100.0).clamp(-1.0, 1.0)))
         .with(Column::number("delta").main(), Line::delta)
         .with(Column::number("time"), Line::time)
-        .of(&decided)
+        .table(&decided)
         .shown(Readers::TERMINAL)
         .titled("", format!("Beyond {threshold} % under {name}, the largest loss first; +: a gain"));
     table.headed = false;
@@ -262,7 +262,7 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
             found.map_or(Field::Missing, |effect| Field::Text(mark(&effect.comparison)))
         });
     }
-    let table = columns.of(&series).titled("", MARKS).shown(Readers::PEOPLE);
+    let table = columns.table(&series).titled("", MARKS).shown(Readers::PEOPLE);
     vec![Block::section("Delta by copies, %"), Block::Table(table), charts::by_copies(cost, &series)]
 }
 
@@ -297,7 +297,7 @@ pub(super) fn check(cost: &Cost) -> Vec<Block> {
             )
         }
     };
-    let table = comparisons::columns(["first", "second"]).of(&lines(&cost.control, cost)).shown(Readers::PAGE);
+    let table = comparisons::columns(["first", "second"]).table(&lines(&cost.control, cost)).shown(Readers::PAGE);
     let table = table.titled("", remark(&cost.against, &cost.control));
     vec![Block::section("A/A check"), Block::text(text), Block::Table(table)]
 }

@@ -30,7 +30,7 @@ pub(super) fn blocks(condition: &Condition, lines: &[Line<'_>]) -> Vec<Block> {
         .with(Column::number("with").wide(8), |(_, spread)| Field::Suffixed(100.0 * spread.second, fine, "%"))
         .with(Column::number("spread").main().wide(7), |(_, spread)| Field::Number(spread.ratio.value, factor))
         .with(Column::words("95 %"), |(_, spread)| Field::Interval(spread.ratio, fine))
-        .of(&differing)
+        .table(&differing)
         .shown(Readers::PEOPLE);
     vec![Block::Section(format!("Spread under {}", condition.name)), Block::text(text), Block::Table(table)]
 }

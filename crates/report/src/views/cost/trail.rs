@@ -54,7 +54,7 @@ pub(super) fn trail(condition: &Condition) -> Table {
         .with(Column::number("backlog").shown(Readers::PAGE), |row| Field::Count(u64::from(row.2.backlog)))
         .with(Column::number("queued %").shown(Readers::PAGE), share(|trail| trail.queued))
         // Auditing without rules writes nothing.
-        .of(if written { &rows[..] } else { &[] })
+        .table(if written { &rows[..] } else { &[] })
         .shown(Readers::PEOPLE)
         .titled(
             "",
@@ -76,7 +76,7 @@ pub(super) fn losses(condition: &Condition) -> Table {
         .with(Column::number("lost").main(), |row| Field::Number(row.1.lost, words::whole))
         .with(Column::number("lost %"), |row| Field::Number(row.1.share.value, words::share))
         .with(Column::number("95 %"), |row| Field::Text(interval(&row.1.share, words::share)))
-        .of(&rows)
+        .table(&rows)
         .shown(Readers::PEOPLE)
         .titled("", "seen and lost: events in all trials; lost includes those that nobody saw")
 }
@@ -105,7 +105,7 @@ pub(super) fn calls(condition: &Condition) -> Table {
         .with(Column::number("time"), |effect| Field::maybe(effect.comparison.time_factor(), words::factor))
         .with(Column::number("events"), per(|trail| trail.events_per))
         .with(Column::number("B"), per(|trail| trail.bytes_per))
-        .of(&rows)
+        .table(&rows)
         .shown(Readers::PEOPLE)
         .titled("", "per call")
 }

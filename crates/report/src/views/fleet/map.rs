@@ -34,7 +34,7 @@ pub(super) fn table(report: &FleetReport) -> Table {
         });
     }
     let nodes: Vec<&Node> = places.iter().map(|place| &report.nodes[*place]).collect();
-    let mut table = columns.of(&nodes).shown(Readers::PAGE).titled(
+    let mut table = columns.table(&nodes).shown(Readers::PAGE).titled(
         "Nodes and tests",
         "each figure in per cent from its group's typical node, worst nodes first; flagged nodes are bold",
     );
@@ -103,7 +103,7 @@ pub(super) fn chart(report: &FleetReport) -> Chart {
     );
     let legend = report.groups.iter().enumerate().take(LANES).map(legend).collect();
     let drawing = values.first().map(|_| drawing.draw());
-    Chart { title: "Every node in every test".to_owned(), ..Chart::of(drawing, caption, legend) }
+    Chart { title: "Every node in every test".to_owned(), ..Chart::new(drawing, caption, legend) }
 }
 
 /// Returns the mark of a node in the test at a place; `None` where it has no figure.

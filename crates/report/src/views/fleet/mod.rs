@@ -201,7 +201,7 @@ fn states(fleet: &Fleet) -> Vec<Block> {
     let whole = all.len() - all.iter().filter(|entry| entry.state != State::Whole).count();
     let title = format!("Delivered: {whole} of {} whole", all.len());
     let mut blocks = vec![Block::Data("states", all.iter().map(data).collect())];
-    blocks.push(Block::Table(shown.of(&odd).titled(title, "").shown(Readers::PEOPLE).at_most(MOST)));
+    blocks.push(Block::Table(shown.table(&odd).titled(title, "").shown(Readers::PEOPLE).at_most(MOST)));
     blocks
 }
 
@@ -229,7 +229,7 @@ fn outliers(report: &FleetReport) -> Columns<'_, Outlier> {
 fn flagged(report: &FleetReport) -> Vec<Block> {
     let sorted = [report.named(Named::Slow), report.named(Named::Fast)].concat();
     let found: Vec<Outlier> = sorted.into_iter().flat_map(|(_, outliers)| outliers).copied().collect();
-    table_of(outliers(report).of(&found), "Slow and fast nodes", "outliers")
+    table_of(outliers(report).table(&found), "Slow and fast nodes", "outliers")
 }
 
 /// Returns a table for people, of limited length, and whole for programs.
@@ -250,7 +250,7 @@ fn traits(report: &FleetReport) -> Vec<Block> {
             json!({"slow_with": slow_with, "slow": slow, "others_with": others_with, "others": others, "p": p})
         })
         .with(Column::number("q").keyed("q"), |found| Field::Number(found.q, words::probability));
-    table_of(columns.of(&report.traits), "What slow nodes have in common", "traits")
+    table_of(columns.table(&report.traits), "What slow nodes have in common", "traits")
 }
 
 fn changes(report: &FleetReport, against: &Against) -> Vec<Block> {
@@ -282,9 +282,9 @@ fn changes(report: &FleetReport, against: &Against) -> Vec<Block> {
         "only_before": against.only_before, "only_after": against.only_after,
     });
     let mut blocks = vec![Block::Data("against", about)];
-    blocks.extend(table_of(columns.of(&against.changes), &title, "changes"));
-    blocks.extend(table_of(outliers(report).of(&against.unlike), "Nodes that changed unlike the others", "unlike"));
-    blocks.extend(table_of(facts.of(&against.facts), "Facts that changed", "fact_changes"));
+    blocks.extend(table_of(columns.table(&against.changes), &title, "changes"));
+    blocks.extend(table_of(outliers(report).table(&against.unlike), "Nodes that changed unlike the others", "unlike"));
+    blocks.extend(table_of(facts.table(&against.facts), "Facts that changed", "fact_changes"));
     blocks.extend(lone);
     blocks
 }
@@ -297,7 +297,7 @@ fn groups(report: &FleetReport) -> Vec<Block> {
         .with(Column::number("typical %").main(), |group| {
             Field::maybe(group.overall.map(|ratio| 100.0 * (ratio - 1.0)), words::signed)
         });
-    let table = columns.of(&report.groups);
+    let table = columns.table(&report.groups);
     match report.groups.len() {
         0 | 1 => vec![Block::Table(table.keyed("groups").shown(Readers::PROGRAM))],
         _ => table_of(table, &format!("Groups by {}", report.by), "groups"),
@@ -331,7 +331,7 @@ fn tests(report: &FleetReport) -> Vec<Block> {
             .map_or(Field::Missing, |(node, by)| Field::text(format!("{} {}", words::signed(by), shortened(&node, 12))))
     };
     let columns = columns.with(Column::words("slowest").shown(Readers::PEOPLE), slowest);
-    table_of(columns.of(&report.columns), "How figures vary", "columns")
+    table_of(columns.table(&report.columns), "How figures vary", "columns")
 }
 
 /// The node that is furthest below its group's typical one.
@@ -366,12 +366,12 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
         columns =
             columns.with(Column::words("group"), |node| Field::text(shortened(&report.groups[node.group].name, 18)));
     }
-    let mut shown = columns.of(&report.nodes).titled(
+    let mut shown = columns.table(&report.nodes).titled(
         "Ranking",
         "difference from the group's typical node over all tests. Nodes that share places cannot be told apart",
     );
     shown = shown.shown(Readers::PEOPLE).ends(MOST / 2);
-    let nodes = columns.of(&report.nodes).keyed("nodes").shown(Readers::PROGRAM);
+    let nodes = columns.table(&report.nodes).keyed("nodes").shown(Readers::PROGRAM);
     vec![Block::Table(nodes), Block::Table(figures(report)), Block::Table(shown)]
 }
 
@@ -399,7 +399,7 @@ fn figures(report: &FleetReport) -> Table {
         let known = values.filter_map(move |(column, value)| Some((node, Some(column), Some((*value)?))));
         [(node, None, None)].into_iter().chain(known)
     });
-    Columns::new().data(figure).of(&rows.collect::<Vec<_>>()).keyed("figures").shown(Readers::PROGRAM)
+    Columns::new().data(figure).table(&rows.collect::<Vec<_>>()).keyed("figures").shown(Readers::PROGRAM)
 }
 
 /// Returns the energy of the nodes for the same work, those that took most first; nothing where none is known.
@@ -428,7 +428,7 @@ fn energy(report: &FleetReport) -> Vec<Block> {
         });
     let remark = "power, and how much more energy an operation took than on the group's typical node, over all tests, \
                   of everything that the energy source sees";
-    let table = columns.of(&known);
+    let table = columns.table(&known);
     let data = Block::Table(table.clone().keyed("energy").shown(Readers::PROGRAM));
     vec![data, Block::Table(table.titled("Energy of the same work", remark).shown(Readers::PEOPLE).ends(MOST / 2))]
 }
