@@ -1,1 +1,1 @@
-unixmark.runs([["50c37d14b04722dc882e0146c435856f","50c37d14b04722dc882e0146c435856f","AMD EPYC, Zen 3, 2 CPUs of a shared host","2026-11-25","5a46bc11e68924f8ef0a7aa8f66a7833","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[3,2],[]]]);
+unixmark.runs([["50c37d14b04722dc882e0146c435856f","50c37d14b04722dc882e0146c435856f","AMD EPYC, Zen 3, 2 CPUs of a shared host","2026-11-25","5a46bc11e68924f8ef0a7aa8f66a7833","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,3,2,1],[]]]);
