@@ -306,6 +306,7 @@ fn values(said: &str) -> Vec<(&str, f64)> {
 #[test]
 #[ignore = "changes the system"]
 fn a_profile_denies_what_it_says() {
+    let _host = testing::host();
     let place = testing::Place::new();
     let root = place.root.path();
     let profile = root.join("profile.json");
@@ -331,6 +332,7 @@ fn a_profile_denies_what_it_says() {
 #[test]
 #[ignore = "changes the system"]
 fn a_supervisor_lets_calls_go_on() {
+    let _host = testing::host();
     let place = testing::Place::new();
     let profile = place.root.path().join("profile.json");
     let reported = "{\"names\": [\"umask\"], \"action\": \"SCMP_ACT_NOTIFY\"}";
