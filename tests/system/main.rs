@@ -1,6 +1,7 @@
 //! What changes the system under test: conditions and kernel auditing are switched on and back, one test at a time.
 #![cfg(test)]
 
+mod agents;
 mod audit;
 mod conditions;
 mod disks;

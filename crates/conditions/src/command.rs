@@ -14,6 +14,9 @@ use catalogue::Switch;
 use journal::Evidence;
 use machine::Machine;
 
+/// Shell functions for commands that start, await and stop an agent.
+const AGENTS: &str = include_str!("agents.sh");
+
 /// The surroundings of commands.
 pub struct Commands<'a> {
     /// Has the processes of each while it runs.
@@ -124,7 +127,7 @@ impl Commands<'_> {
 
     /// Runs a command of a condition by /bin/sh in `folder`, with the level as its argument, and returns what it printed.
     fn shell(&mut self, name: &str, [command, level]: [&str; 2], folder: &Path) -> Result<String, Refusal> {
-        self.run(name, &["/bin/sh", "-c", command, "sh", level], folder)
+        self.run(name, &["/bin/sh", "-c", &script(command), "sh", level], folder)
     }
 
     /// Runs a command of a condition in `folder` and returns what it printed. The ledger has its processes while it runs, so
@@ -151,6 +154,12 @@ impl Commands<'_> {
     }
 }
 
+/// Returns a row's command, after the functions that it may call. Messages name a script by its first line.
+fn script(command: &str) -> String {
+    let first = command.trim().lines().next().unwrap_or_default().trim_start_matches("# ");
+    if command.contains("_agent ") { format!("# {first}\n{AGENTS}\n{command}") } else { command.to_owned() }
+}
+
 fn is_interrupting(signals: &Signals) -> bool {
     signals.stopped().is_some() || signals.wants_pause()
 }
@@ -174,7 +183,8 @@ pub(super) fn leave(
     let asked = signals.map_or(0, Signals::stops);
     let is_due = |signals: &Signals| signals.stops() > asked.max(1);
     let interrupt = signals.map(|signals| Interrupt { signals, is_due: &is_due });
-    let words = ["/bin/sh", "-c", command];
+    let script = script(command);
+    let words = ["/bin/sh", "-c", &script];
     let command = Command { words: &words, folder: Path::new("/"), limit, cgroup: None };
     command.run(interrupt, register).map(drop).map_err(|failure| match failure {
         Failure::Stopped => "it was interrupted".to_owned(),
