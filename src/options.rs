@@ -27,7 +27,7 @@ impl Results {
     /// # Errors
     /// There is no such place.
     pub(crate) fn store(&self) -> Result<Store> {
-        let asked = self.asked();
+        let asked = self.named_folder();
         let is_temporary = asked.is_none() && is_temporary(Kind::Data);
         let store = Store::at(asked)?;
         if is_temporary {
@@ -38,7 +38,7 @@ impl Results {
     }
 
     /// The directory that the user named.
-    pub(crate) fn asked(&self) -> Option<PathBuf> {
+    pub(crate) fn named_folder(&self) -> Option<PathBuf> {
         let variable = || std::env::var_os(RESULTS).filter(|value| !value.is_empty()).map(PathBuf::from);
         self.results.clone().or_else(variable)
     }
@@ -56,7 +56,7 @@ pub(crate) fn stored(words: impl Iterator<Item = OsString>) -> Result<Store> {
         Some(rest) => rest.strip_prefix('=').map(str::to_owned),
         None => None,
     });
-    Store::at(Results { results: named.map(PathBuf::from) }.asked())
+    Store::at(Results { results: named.map(PathBuf::from) }.named_folder())
 }
 
 /// How a report is printed.

@@ -71,13 +71,13 @@ pub(crate) fn placed(
 ) -> Result<Results> {
     let path = find(store, name)?;
     let mut results = Results::new(&redact.read(&path)?, catalogue, baseline);
-    place(&mut results, &path, catalogue, &[]);
+    put_among_runs(&mut results, &path, catalogue, &[]);
     stand(&mut results, catalogue);
     Ok(results)
 }
 
 /// Places the results of the run at `path` among the runs beside it, except those named in `without`.
-pub(crate) fn place(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
+pub(crate) fn put_among_runs(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     // By its own name and host, which the results may leave out.
     let run = journal::first_line(&directory.join(FILE)).unwrap_or_else(|| results.run.clone());

@@ -73,7 +73,7 @@ fn entry(arguments: &Add, catalogue: &Catalogue) -> Result<Status> {
     }
     let told = [&comment.comment, &results.run.comment].into_iter().find(|told| !told.is_empty());
     let title = told.cloned().unwrap_or_else(|| {
-        let model = results.facts.text("cpu.model").unwrap_or(&results.run.tool);
+        let model = results.facts.value("cpu.model").unwrap_or(&results.run.tool);
         format!("{model}, {}", words::count(results.run.cpus, "CPU"))
     });
     let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

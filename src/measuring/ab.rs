@@ -161,7 +161,7 @@ fn alone(arguments: &Arguments, catalogue: &Catalogue, only: Vec<Command>) -> Re
 fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
     let Arguments { quoted, base, head, words, commands, parameters, .. } = arguments;
     if let Some((base, head)) = base.as_ref().zip(head.as_ref()) {
-        let command = Commands::given(words)?;
+        let command = Commands::from_words(words)?;
         let executable = command.words.first().filter(|word| word.contains('/') && !commands.are_prepared());
         let arm = |(name, folder): (&str, &PathBuf)| {
             let why = || format!("the directory {} cannot be used; try another --base or --head", folder.display());

@@ -114,7 +114,7 @@ impl Billing<'_> {
     /// Returns the test of the command, which is also counted.
     fn command(&self) -> Result<Arc<Test>> {
         let Arguments { commands, words, .. } = self.arguments;
-        let mut tests = commands.alone(self.catalogue, vec![Commands::given(words)?])?;
+        let mut tests = commands.alone(self.catalogue, vec![Commands::from_words(words)?])?;
         counted(self.catalogue, tests.pop().context("there is no command; name one after --")?)
     }
 
@@ -204,7 +204,7 @@ impl Billing<'_> {
 
 /// Returns whether a run was made on this machine as it is now.
 fn is_of_here(journal: &Journal, facts: &Facts) -> bool {
-    Facts::suspects().all(|(_, name)| journal.facts.text(name) == facts.text(name))
+    Facts::suspects().all(|(_, name)| journal.facts.value(name) == facts.value(name))
 }
 
 /// Returns the calls of a command that was counted, and its page faults.

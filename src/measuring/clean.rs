@@ -30,12 +30,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     } else {
         build::remove(goes)?
     };
-    print(&text(&before, &gone, arguments.dry_run, &build::cache_folder()?.display().to_string()))?;
+    print(&listing(&before, &gone, arguments.dry_run, &build::cache_folder()?.display().to_string()))?;
     Ok(Status::Fine)
 }
 
 /// A line for each build, and what has gone of how much.
-fn text(all: &[Stored], gone: &[Stored], is_dry: bool, folder: &str) -> String {
+fn listing(all: &[Stored], gone: &[Stored], is_dry: bool, folder: &str) -> String {
     let mut text = String::new();
     for build in all {
         let state = match () {

@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         return power(arguments);
     }
     let dir = workplace(arguments.dir.as_deref());
-    if let Some(asked) = arguments.results.asked().filter(|asked| !can_be_written(asked)) {
+    if let Some(asked) = arguments.results.named_folder().filter(|asked| !can_be_written(asked)) {
         return Err(usage(anyhow!("{} cannot be written; try another --results DIR", asked.display())));
     }
     let mut findings = places(&arguments.results, dir);

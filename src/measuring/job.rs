@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::measuring::options::MatrixOptions;
 use crate::measuring::terminal::{Form, Loudness, RunDisplay};
-use crate::reports::{place, stand, write_all};
+use crate::reports::{put_among_runs, stand, write_all};
 use crate::status::{Status, usage};
 use crate::terminal::{layout, print, print_json, print_words, say, say_error};
 use ::report::{Format, Subject};
@@ -154,7 +154,7 @@ fn say_energy(machine: &Machine) {
 /// # Errors
 /// One of them cannot be written.
 pub(super) fn keep(measured: &mut Measured, catalogue: &Catalogue) -> Result<()> {
-    place(&mut measured.results, &measured.directory, catalogue, &[]);
+    put_among_runs(&mut measured.results, &measured.directory, catalogue, &[]);
     stand(&mut measured.results, catalogue);
     write_all(&measured.results, &measured.directory)
 }

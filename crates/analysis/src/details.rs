@@ -178,7 +178,7 @@ fn limit(row: &Figure, rows: &[Figure], journal: &Journal, catalogue: &Catalogue
 
 /// Returns the processor's row in the catalogue.
 fn processor<'c>(journal: &Journal, catalogue: &'c Catalogue) -> Option<&'c Processor> {
-    let fact = |name: &str| journal.facts.text(name);
+    let fact = |name: &str| journal.facts.value(name);
     let x86 = || catalogue.processor(fact("cpu.vendor")?, fact("cpu.stepping")?);
     fact("cpu.core").and_then(|core| catalogue.core(core)).or_else(x86)
 }

@@ -11,7 +11,7 @@ use stats::{Estimate, Exact, Mean, mean, steps, student_p, student_quantile, wel
 
 /// Returns the names and values of facts that most often explain a change between runs.
 pub(super) fn watched<'a>(run: &'a Run, facts: &'a Facts) -> Vec<(String, &'a str)> {
-    let known = |(title, name): (&str, &str)| Some((title.to_lowercase(), facts.text(name)?));
+    let known = |(title, name): (&str, &str)| Some((title.to_lowercase(), facts.value(name)?));
     let mut watched = vec![("host".to_owned(), run.host.as_str())];
     watched.extend(Facts::suspects().filter_map(known));
     if let Some(build) = &run.build {

@@ -48,7 +48,7 @@ pub fn check(text: &str, catalogue: &Catalogue) -> Result<Results> {
     check_owner(&entry)?;
     match entry.run.procedure {
         Procedure::Standard | Procedure::Classic => {}
-        Procedure::Imported if entry.facts.text("imported.source").is_some() => {}
+        Procedure::Imported if entry.facts.value("imported.source").is_some() => {}
         Procedure::Imported => {
             bail!("it is imported, but does not say where from; try `reference add RUN --source TEXT`")
         }
@@ -57,7 +57,7 @@ pub fn check(text: &str, catalogue: &Catalogue) -> Result<Results> {
     if entry.trials.is_empty() || entry.trials.iter().any(|trial| trial.score.is_none()) {
         bail!("it is a run, not an entry; `unixmark reference add RUN` makes one of it");
     }
-    let told = entry.facts.text(SUM).unwrap_or_default().to_owned();
+    let told = entry.facts.value(SUM).unwrap_or_default().to_owned();
     entry.facts.remove(SUM);
     if told != sum(&entry)? {
         bail!("its sum is '{told}', which is not that of its lines: it was changed; make it again from the run");

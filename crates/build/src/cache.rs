@@ -54,13 +54,13 @@ fn choose() -> Result<Chosen, String> {
         },
         Err(why) => why,
     };
-    let folder = own().map_err(|why| format!("{refused}; {why}"))?;
+    let folder = private_folder().map_err(|why| format!("{refused}; {why}"))?;
     let note = Some(format!("{refused}; builds are kept in {}", folder.display()));
     Ok(Chosen { folder, note })
 }
 
 /// A directory that nobody else can have made.
-fn own() -> Result<PathBuf, String> {
+fn private_folder() -> Result<PathBuf, String> {
     let roots = Path::new(ROOTS);
     if rustix::process::geteuid().is_root() && make(roots).is_ok() {
         return Ok(roots.to_owned());

@@ -255,7 +255,7 @@ impl Switch {
     }
 
     /// Returns what is written for a level.
-    pub fn text<'a>(&'a self, level: &'a str) -> &'a str {
+    pub fn written<'a>(&'a self, level: &'a str) -> &'a str {
         self.level(level).and_then(|level| level.text.as_deref()).unwrap_or(level)
     }
 
@@ -263,7 +263,7 @@ impl Switch {
     /// `file:PATH=VALUE` both are in the level.
     pub fn target(&self, level: &str) -> (Vec<String>, String) {
         if !self.takes_names() {
-            return (self.files.clone(), self.text(level).to_owned());
+            return (self.files.clone(), self.written(level).to_owned());
         }
         let (name, text) = level.split_once('=').unwrap_or((level, ""));
         // As in sysctl(8), dots separate the names unless there are slashes.

@@ -18,7 +18,7 @@ pub enum Kind {
 
 impl Kind {
     /// The variable that names its place, and the place in a home.
-    fn place(self) -> (&'static str, &'static str) {
+    fn variable_and_folder(self) -> (&'static str, &'static str) {
         match self {
             Kind::Data => ("XDG_DATA_HOME", ".local/share"),
             Kind::Cache => ("XDG_CACHE_HOME", ".cache"),
@@ -33,7 +33,7 @@ impl Kind {
 /// # Errors
 /// A sentence: there is no home, and no such directory can be made.
 pub fn directory(kind: Kind) -> Result<PathBuf, String> {
-    let (variable, below_home) = kind.place();
+    let (variable, below_home) = kind.variable_and_folder();
     let base = from(variable).or_else(|| home().map(|home| home.join(below_home)));
     let name = below_home.rsplit('/').next().unwrap_or_default().trim_start_matches('.');
     let temporary = || {
@@ -45,7 +45,7 @@ pub fn directory(kind: Kind) -> Result<PathBuf, String> {
 
 /// Returns true if files of a kind are kept in a temporary directory, for want of a home.
 pub fn is_temporary(kind: Kind) -> bool {
-    from(kind.place().0).is_none() && home().is_none()
+    from(kind.variable_and_folder().0).is_none() && home().is_none()
 }
 
 fn from(name: &str) -> Option<PathBuf> {

@@ -62,7 +62,7 @@ impl Object {
         self.0.iter().rfind(|(name, _)| name == key).map(|(_, node)| node)
     }
 
-    fn text(&self, key: &str) -> Option<&str> {
+    fn string(&self, key: &str) -> Option<&str> {
         match self.get(key) {
             Some(Node::Other(Value::String(text))) => Some(text),
             _ => None,
@@ -122,9 +122,9 @@ fn journal(table: &Object, name: &str, run: &Node, mut draft: Draft<'_>) -> Resu
             "it has no test in {name}; a run is an object of tests, each with its value, unit, seconds and samples"
         ),
     };
-    let source = cleaned(table.text("source").unwrap_or_default());
+    let source = cleaned(table.string("source").unwrap_or_default());
     let state = match table.get("audit_state") {
-        Some(Node::Object(states)) => cleaned(states.text(name).unwrap_or_default()),
+        Some(Node::Object(states)) => cleaned(states.string(name).unwrap_or_default()),
         _ => String::new(),
     };
     let auditing = if state.is_empty() { String::new() } else { format!("auditing {state}") };

@@ -77,7 +77,7 @@ impl<'t> Text<'t> {
 }
 
 /// Returns the text under a path of keys; empty if there is none.
-pub(super) fn text(value: &Value, path: &[&str]) -> String {
+pub(super) fn string_at(value: &Value, path: &[&str]) -> String {
     match path.iter().try_fold(value, |value, key| value.get(key)) {
         Some(Value::String(text)) => super::draft::cleaned(text),
         Some(Value::Number(number)) => number.to_string(),
@@ -87,7 +87,7 @@ pub(super) fn text(value: &Value, path: &[&str]) -> String {
 
 /// Returns the number under a path of keys, also where it is written as a text.
 pub(super) fn number(value: &Value, path: &[&str]) -> Option<f64> {
-    lines::number(&text(value, path))
+    lines::number(&string_at(value, path))
 }
 
 /// Returns the elements of the array under a key.

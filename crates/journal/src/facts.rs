@@ -247,7 +247,7 @@ impl Facts {
     }
 
     /// Returns the value of a fact as text, if it is known.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub fn value(&self, name: &str) -> Option<&str> {
         self.get(name).map(|fact| fact.value.as_str())
     }
 
@@ -261,7 +261,7 @@ impl Facts {
     pub fn machine(&self) -> String {
         let parts =
             [("cpu.model", ""), ("memory.total", ""), ("system.virtualisation", ""), ("kernel.release", "kernel ")];
-        let known = parts.into_iter().filter_map(|(name, lead)| Some((lead, self.text(name)?)));
+        let known = parts.into_iter().filter_map(|(name, lead)| Some((lead, self.value(name)?)));
         let known = known.filter(|(_, text)| !["", "none", "unknown"].contains(text));
         known.map(|(lead, text)| format!("{lead}{text}")).collect::<Vec<String>>().join(", ")
     }
@@ -284,7 +284,7 @@ impl Facts {
     /// Returns the kind of source that energy was read from: powercap, hwmon or a meter. Figures of different kinds are not
     /// comparable.
     pub fn energy_source(&self) -> Option<&str> {
-        self.text(Fact::ENERGY)?.split(':').next()
+        self.value(Fact::ENERGY)?.split(':').next()
     }
 
     /// Adds a fact at the end.

@@ -51,7 +51,7 @@ pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
         let begun = !journal.run.format.is_empty();
         match Line::read(&line) {
             Ok(Line::Known(record)) => {
-                let placed = tally.add(&record).and_then(|()| place(record, &mut journal));
+                let placed = tally.add(&record).and_then(|()| add(record, &mut journal));
                 placed.with_context(|| format!("{}, line {number}", path.display()))?;
             }
             Ok(Line::Unknown) if begun => unknown += 1,
@@ -69,7 +69,7 @@ pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
         (true, 0) => bail!("{} holds no run: it was cut short before its first line was written", path.display()),
         (true, _) => bail!("{}, line 1: this is not a unixmark run: {}", path.display(), banner.error),
         (false, 0) => {}
-        (false, _) => journal.warnings.push(Warning { cell: None, text: banner.text() }),
+        (false, _) => journal.warnings.push(Warning { cell: None, text: banner.sentence() }),
     }
     if unknown > 0 {
         journal.warnings.push(Warning {
@@ -104,7 +104,7 @@ impl Banner {
         self.bytes += line.len() as u64;
     }
 
-    fn text(&self) -> String {
+    fn sentence(&self) -> String {
         format!("{} before the journal skipped, beginning with '{}'", words::count(self.lines, "line"), self.first)
     }
 }
@@ -183,7 +183,7 @@ fn is_run(line: &[u8]) -> bool {
     begins(line) || kind(line).is_ok_and(|kind| kind == "run")
 }
 
-fn place(record: Record, journal: &mut Journal) -> Result<()> {
+fn add(record: Record, journal: &mut Journal) -> Result<()> {
     match record {
         Record::Run(run) => {
             ensure!(journal.run.format.is_empty(), "a second run in one journal");

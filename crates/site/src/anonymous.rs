@@ -75,7 +75,7 @@ impl Names {
                 all.push((name, alias.clone(), "hosts"));
             }
         }
-        let user = journal.facts.text("system.user").and_then(|user| user.split([' ', '(']).next().map(str::to_owned));
+        let user = journal.facts.value("system.user").and_then(|user| user.split([' ', '(']).next().map(str::to_owned));
         // Everybody has a root.
         all.extend(user.filter(|user| user != "root").map(|user| (user, USER.to_owned(), "users")));
         all.retain(|(name, ..)| !name.is_empty());

@@ -88,7 +88,7 @@ impl Entry {
             system: record.system().to_owned(),
             host: record.host().to_owned(),
             about: record.about(),
-            facts: FACETS.iter().map(|(name, _)| record.summary.facts.text(name).map(str::to_owned)).collect(),
+            facts: FACETS.iter().map(|(name, _)| record.summary.facts.value(name).map(str::to_owned)).collect(),
             class: Class::new(run),
             marks: record.marks().into_iter().map(str::to_owned).collect(),
             has_chart: record.has_chart(),

@@ -156,7 +156,7 @@ impl Record {
 
     /// The first facts of its system.
     pub(crate) fn about(&self) -> String {
-        let fact = |name: &str| self.summary.facts.text(name).map(str::to_owned);
+        let fact = |name: &str| self.summary.facts.value(name).map(str::to_owned);
         let cpus = words::count(self.run().cpus, "CPU");
         [fact("cpu.model"), Some(cpus), fact("system.os")].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }

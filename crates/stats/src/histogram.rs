@@ -170,7 +170,7 @@ impl TryFrom<String> for Histogram {
 mod tests {
     use super::*;
 
-    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+    fn recorded(values: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = Histogram::default();
         values.into_iter().for_each(|value| histogram.record(value));
         histogram
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn moments_by_hand() {
-        let histogram = of([2, 4, 4, 4, 5, 5, 7, 9]);
+        let histogram = recorded([2, 4, 4, 4, 5, 5, 7, 9]);
         assert!((histogram.mean() - 5.0).abs() < 1e-9);
         assert!((histogram.deviation() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-9);
         assert_eq!((histogram.min(), histogram.max(), histogram.count()), (2.0, 9.0, 8));
@@ -186,16 +186,16 @@ mod tests {
 
     #[test]
     fn quantiles_need_ten_beyond() {
-        let histogram = of(1..=1000);
+        let histogram = recorded(1..=1000);
         assert!(histogram.carries(0.99) && !histogram.carries(0.999));
         assert_eq!(histogram.quantile(0.5), 500.0);
         assert_eq!(histogram.quantile(0.99), 990.0);
-        assert!(!of(1..=999).carries(0.99));
+        assert!(!recorded(1..=999).carries(0.99));
     }
 
     #[test]
     fn journals_keep_it_whole() {
-        let histogram = of((0..5000).map(|i| i * i * 37 + 1));
+        let histogram = recorded((0..5000).map(|i| i * i * 37 + 1));
         let text = String::from(histogram.clone());
         assert!(text.starts_with("HIST"), "the form of HdrHistogram's logs: {text}");
         assert_eq!(Histogram::try_from(text).unwrap(), histogram);
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn any_duration_fits() {
-        let histogram = of([0, 1, u64::MAX / 2]);
+        let histogram = recorded([0, 1, u64::MAX / 2]);
         assert_eq!(histogram.count(), 3);
         assert!((histogram.max() / (u64::MAX / 2) as f64 - 1.0).abs() < 1e-3);
     }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::limits::Limit;
 use crate::options::{Form, Redact, Results, percent};
-use crate::reports::{find, is_own, place, power_beside};
+use crate::reports::{find, is_own, power_beside, put_among_runs};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say, say_left_out};
 use ::report::Subject;
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             journal::first_line(&journal).map(|run| run.name)
         };
         let compared: Vec<String> = paths.iter().filter_map(name).collect();
-        paths.iter().zip(&mut results).for_each(|(path, run)| place(run, path, &catalogue, &compared));
+        paths.iter().zip(&mut results).for_each(|(path, run)| put_among_runs(run, path, &catalogue, &compared));
     }
     let later = results.split_off(runs.len());
     let own: Vec<bool> = paths.iter().take(runs.len()).map(|path| is_own(&store, path)).collect();

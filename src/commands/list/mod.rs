@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     match arguments.form.format {
         ListFormat::Json => print_json(&values(rows))?,
         ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments, &catalogue)?)?,
-        ListFormat::Text => print_words(&text(&rows, arguments))?,
+        ListFormat::Text => print_words(&listing(&rows, arguments))?,
     }
     Ok(Status::Fine)
 }
@@ -162,7 +162,7 @@ fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue) -> Result<Str
 }
 
 /// The rows under their headings, in lines of 80 columns.
-fn text(rows: &[Row], arguments: &Arguments) -> String {
+fn listing(rows: &[Row], arguments: &Arguments) -> String {
     let mut text = String::new();
     let mut heading = "";
     for row in rows {

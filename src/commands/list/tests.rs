@@ -16,9 +16,11 @@ pub(super) fn rows(what: What, catalogue: &Catalogue) -> Vec<Row> {
         What::Watchers => test.roles.contains(&Role::Companion),
         _ => test.is_rate(),
     };
+    let groups: Vec<(&str, Vec<String>)> =
+        catalogue.groups.iter().map(|group| (group.id.as_str(), catalogue.names(group))).collect();
     let tests = catalogue.tests.iter().filter(|test| is_of(test)).map(|test| {
         let heading = if what == What::Tests { heading(test, catalogue) } else { String::new() };
-        Row { heading, ..row(test, catalogue) }
+        Row { heading, ..row(test, &groups) }
     });
     let none = Row {
         id: NONE.to_owned(),
@@ -40,13 +42,10 @@ fn heading(test: &Test, catalogue: &Catalogue) -> String {
     }
 }
 
-fn row(test: &Test, catalogue: &Catalogue) -> Row {
-    let groups: Vec<&str> = catalogue
-        .groups
-        .iter()
-        .filter(|group| catalogue.names(group).contains(&test.id))
-        .map(|group| group.id.as_str())
-        .collect();
+/// Returns a test's row; `groups` are all groups with their members.
+fn row(test: &Test, groups: &[(&str, Vec<String>)]) -> Row {
+    let own = groups.iter().filter(|(_, members)| members.contains(&test.id));
+    let groups: Vec<&str> = own.map(|(id, _)| *id).collect();
     Row {
         id: test.id.clone(),
         about: format!("{} ({})", test.label, test.unit),

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (catalogue, machine) = (Catalogue::load()?, Machine::here());
     let setup = arguments.options.measuring.setup(&machine)?;
-    let command = Commands::given(&arguments.words).map_err(usage)?;
+    let command = Commands::from_words(&arguments.words).map_err(usage)?;
     let mut supervisor = Supervisor::new(&machine, setup.patience, &setup.dir, None, Experiment::passive())?;
     let ends = (&*arguments.good, &*arguments.bad);
     let revisions = Revisions::find(&mut supervisor, ends, arguments.build_command.as_deref()).map_err(usage)?;

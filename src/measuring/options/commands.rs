@@ -86,7 +86,7 @@ impl Commands {
     ///
     /// # Errors
     /// A word is not UTF-8.
-    pub(crate) fn given(words: &[OsString]) -> Result<Command> {
+    pub(crate) fn from_words(words: &[OsString]) -> Result<Command> {
         let words: Vec<String> = words.iter().map(utf8).collect::<Result<_>>()?;
         Ok(Command { label: shown(&words::shell(&words)), words, ..Command::default() })
     }
@@ -112,7 +112,7 @@ impl Commands {
         let (quoted, mut names): (Vec<String>, Vec<String>) = names.iter().cloned().partition(|name| is_command(name));
         let mut commands: Vec<Command> = quoted.iter().map(|command| self.quoted(command)).collect::<Result<_>>()?;
         if !words.is_empty() {
-            commands.push(Commands::given(words)?);
+            commands.push(Commands::from_words(words)?);
         }
         if names.is_empty() && commands.is_empty() {
             names.push(usual.to_owned());
@@ -243,7 +243,7 @@ pub(crate) fn load(catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
 pub(crate) fn task(catalogue: &Catalogue, words: &[OsString]) -> Result<Arc<Test>> {
     // One that is ended by `timeout` fails.
     let how = Execution { folder: current_dir()?, ignore: true, ..Execution::default() };
-    let test = row(catalogue)?.executing(&Commands::given(words)?, &how);
+    let test = row(catalogue)?.executing(&Commands::from_words(words)?, &how);
     Ok(Arc::new(Test { metric: Metric::Latency, value: None, ..test }))
 }
 

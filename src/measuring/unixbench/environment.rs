@@ -42,8 +42,8 @@ impl Environment {
         let environment = Environment {
             results: PathBuf::from(set("UB_RESULTDIR").unwrap_or_else(|| "results".into())),
             tmp: tmp()?,
-            file_name: text("UB_OUTPUT_FILE_NAME")?,
-            csv: text("UB_OUTPUT_CSV")?.is_some_and(|value| value == "true"),
+            file_name: string("UB_OUTPUT_FILE_NAME")?,
+            csv: string("UB_OUTPUT_CSV")?.is_some_and(|value| value == "true"),
             work_factor: work_factor()?,
             procedure: procedure()?,
         };
@@ -61,7 +61,7 @@ impl Environment {
 /// # Errors
 /// There is no such procedure.
 fn procedure() -> Result<Option<Kind>> {
-    let Some(name) = text("UNIXMARK_PROCEDURE")? else { return Ok(None) };
+    let Some(name) = string("UNIXMARK_PROCEDURE")? else { return Ok(None) };
     let kind = Kind::from_str(&name, false).ok();
     let why = || format!("UNIXMARK_PROCEDURE is '{name}'; try standard, classic or quick");
     kind.with_context(why).map(Some)
@@ -92,7 +92,7 @@ fn tmp() -> Result<PathBuf> {
 /// # Errors
 /// The variable is not such a number.
 pub(super) fn work_factor() -> Result<u32> {
-    let Some(value) = text("MULTI_SH_WORK_FACTOR")? else { return Ok(1) };
+    let Some(value) = string("MULTI_SH_WORK_FACTOR")? else { return Ok(1) };
     match value.parse() {
         Ok(number @ 1..=10_000) => Ok(number),
         _ => bail!("MULTI_SH_WORK_FACTOR is '{value}', which is not a number from 1 to 10000; unset it, or try 2"),
@@ -104,7 +104,7 @@ fn set(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn text(name: &str) -> Result<Option<String>> {
+fn string(name: &str) -> Result<Option<String>> {
     let value = set(name).map(OsString::into_string).transpose();
     value.ok().with_context(|| format!("{name} is not text in UTF-8; try plain letters"))
 }

@@ -83,7 +83,7 @@ impl Files {
         if results.figures.is_empty() {
             return Ok(());
         }
-        let text = unixbench::text(results, heading);
+        let text = unixbench::report(results, heading);
         write(&self.path(""), &text)?;
         write(&self.path(".html"), &unixbench::page(results, heading))?;
         if self.csv {

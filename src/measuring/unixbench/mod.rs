@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     /// What a command line and the variables ask for, where the variables name a procedure and a factor.
-    fn asked(words: &str, procedure: Option<Kind>, work_factor: u32) -> Ask {
+    fn parsed(words: &str, procedure: Option<Kind>, work_factor: u32) -> Ask {
         let words = [VERB].into_iter().chain(words.split_whitespace());
         let command = <Arguments as clap::Args>::augment_args(clap::Command::default());
         let matches = command.try_get_matches_from(words).unwrap();
@@ -182,25 +182,25 @@ mod tests {
 
     #[test]
     fn what_unixbench_s_words_ask_for() {
-        let Matrix { tests, copies, loads, procedure, .. } = asked("", None, 1).matrix;
+        let Matrix { tests, copies, loads, procedure, .. } = parsed("", None, 1).matrix;
         let cpus = u32::try_from(machine::cpus_online(&Machine::here())).unwrap();
         assert_eq!((copies, loads.len()), ([1, cpus].into_iter().unique(), 1));
         assert_eq!((procedure.effort.kind, procedure.effort.blocks), (Kind::Classic, None));
         let names: Vec<&str> = tests.iter().map(|test| &*test.id).collect();
         assert!(names.len() == 12 && names.contains(&"dhry2reg") && names.contains(&"shell8"), "{names:?}");
-        let Matrix { tests, copies, procedure, .. } = asked("-c 2 -c 1 -i 6 pipe", Some(Kind::Quick), 1).matrix;
+        let Matrix { tests, copies, procedure, .. } = parsed("-c 2 -c 1 -i 6 pipe", Some(Kind::Quick), 1).matrix;
         assert_eq!((tests.len(), copies, procedure.least), (1, vec![2, 1], 6));
         assert_eq!(procedure.effort.kind, Kind::Quick);
-        let named = asked("-i 0 --procedure standard all", Some(Kind::Quick), 1).matrix;
+        let named = parsed("-i 0 --procedure standard all", Some(Kind::Quick), 1).matrix;
         assert_eq!((named.procedure.effort.kind, named.procedure.effort.blocks), (Kind::Standard, None));
         assert!(named.tests.len() > 40, "{}", named.tests.len());
     }
 
     #[test]
     fn a_work_factor_has_scripts_sort_more_and_is_noted() {
-        let command = |factor| asked("shell8 pipe", None, factor).matrix.tests[0].command.clone();
+        let command = |factor| parsed("shell8 pipe", None, factor).matrix.tests[0].command.clone();
         let (one, three) = (command(1), command(3));
         assert_eq!((three.len(), three.last().map(String::as_str)), (one.len() + 1, Some("3")));
-        assert_eq!(asked("pipe", None, 3).matrix.tests[0].command, asked("pipe", None, 1).matrix.tests[0].command);
+        assert_eq!(parsed("pipe", None, 3).matrix.tests[0].command, parsed("pipe", None, 1).matrix.tests[0].command);
     }
 }

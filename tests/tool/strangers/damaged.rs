@@ -207,7 +207,7 @@ fn shown(journal: anyhow::Result<Journal>, seed: &str, number: u64) {
         }
         11 => {
             let heading: &report::unixbench::Heading = &[];
-            let _ = (report::unixbench::text(&results, heading), report::unixbench::page(&results, heading));
+            let _ = (report::unixbench::report(&results, heading), report::unixbench::page(&results, heading));
             report::unixbench::csv(&results).unwrap();
         }
         format => drop(report::render(Subject::Run(&results), formats[format as usize])),

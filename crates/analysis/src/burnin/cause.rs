@@ -66,7 +66,7 @@ impl Cause {
     }
 
     /// Returns a sentence.
-    pub fn text(&self, is_virtual: bool) -> String {
+    pub fn sentence(&self, is_virtual: bool) -> String {
         let evidence: Vec<&str> = self.thermal.iter().chain(&self.power).map(String::as_str).collect();
         let evidence = evidence.join("; ");
         match self.kind() {

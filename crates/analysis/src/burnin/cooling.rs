@@ -137,7 +137,7 @@ impl Cooling {
                 let is_virtual = is_virtual(journal);
                 // Whose clock a virtual machine's is, only its host knows.
                 let lead = if is_virtual && cause.kind() == cause::UNKNOWN { "After" } else { "It throttled: after" };
-                let why = cause.text(is_virtual);
+                let why = cause.sentence(is_virtual);
                 format!(
                     "{lead} {at:.0} s the {what} fell; in the last quarter it was {kept:.1} % of the initial one. {why}"
                 )

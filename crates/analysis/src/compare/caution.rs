@@ -49,7 +49,7 @@ pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
             continue;
         }
         let values = grouped(runs, |results| {
-            (!is_undescribed(results)).then(|| results.facts.text(&fact.name).unwrap_or(UNKNOWN).to_owned())
+            (!is_undescribed(results)).then(|| results.facts.value(&fact.name).unwrap_or(UNKNOWN).to_owned())
         });
         if values.len() > 1 {
             let is_of_a_moment = fact.is_of_a_moment();
@@ -129,7 +129,7 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
     }
     for InCommon { fact, what, advice, if_known } in Facts::common() {
         let unknown = (!if_known).then_some(UNKNOWN);
-        check(what, advice, grouped(runs, |results| results.facts.text(fact).or(unknown).map(str::to_owned)));
+        check(what, advice, grouped(runs, |results| results.facts.value(fact).or(unknown).map(str::to_owned)));
     }
     let unlike: Vec<&str> = differences.iter().map(|(what, ..)| *what).filter(|what| *what != TOOLS).collect();
     // A single difference is what was changed between rounds, and a kernel is always changed on purpose.

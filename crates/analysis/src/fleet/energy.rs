@@ -37,7 +37,7 @@ pub(super) fn taken(delivered: &[Delivered<'_>], families: &[Family], threshold:
 
 /// Nodes of a group by the source of their energy; not those that have none.
 fn alike(delivered: &[Delivered<'_>], nodes: &[usize]) -> Vec<Vec<usize>> {
-    let source = |node: &usize| Some((delivered[*node].summary.facts.text(Fact::ENERGY)?, *node));
+    let source = |node: &usize| Some((delivered[*node].summary.facts.value(Fact::ENERGY)?, *node));
     nodes.iter().filter_map(source).grouped().into_iter().map(|(_, nodes)| nodes).collect()
 }
 

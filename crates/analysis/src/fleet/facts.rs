@@ -26,12 +26,13 @@ const MOST: usize = 12;
 /// The share of the other nodes that may have what all slow nodes have, for it to be told however few the nodes are.
 const RARE: usize = 10;
 
-/// The value of a fact, or of what is told beside them.
+/// Returns the value of a fact, or of what is told beside them.
 pub(super) fn value<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
-    own(summary, name).or_else(|| summary.facts.text(name))
+    beside_facts(summary, name).or_else(|| summary.facts.value(name))
 }
 
-fn own<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
+/// Returns what is told beside the facts: disturbances, the build and the tool.
+fn beside_facts<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
     let state = |is_it: fn(&Remark) -> bool| {
         let mut remarks = summary.figures.iter().flat_map(|figure| &figure.warnings);
         Some(if remarks.any(is_it) { DISTURBED } else { "quiet" })
@@ -116,7 +117,7 @@ fn told<'a>(delivered: &[Delivered<'a>]) -> Vec<(&'a str, Told<'a>)> {
             told.quantities[node] = fact.quantity.as_ref();
         }
         for (place, (name, label)) in (summary.facts.len()..).zip(OWN.into_iter().zip(LABELS)) {
-            if let Some(value) = own(summary, name) {
+            if let Some(value) = value(summary, name) {
                 found.entry(name).or_insert_with(|| unknown(label, place)).values[node] = Some(value);
             }
         }

@@ -42,8 +42,8 @@ pub(super) fn grouped(delivered: &[Delivered<'_>], by: &By) -> Result<(String, V
 /// The type of a machine: clouds tell the instance's type as its model.
 fn machine(summary: &Summary) -> String {
     let cpus = (summary.run.cpus > 0).then(|| words::count(summary.run.cpus, "CPU"));
-    let kind = summary.facts.text("system.model").or_else(|| summary.facts.text("system.virtualisation"));
-    let model = summary.facts.text("cpu.model").unwrap_or("unknown processor");
+    let kind = summary.facts.value("system.model").or_else(|| summary.facts.value("system.virtualisation"));
+    let model = summary.facts.value("cpu.model").unwrap_or("unknown processor");
     [Some(model.to_owned()), cpus, kind.map(str::to_owned)].into_iter().flatten().collect::<Vec<String>>().join(", ")
 }
 

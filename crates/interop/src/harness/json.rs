@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Kind, Measurements};
-use crate::text::{list, text};
+use crate::text::{list, string_at};
 use catalogue::Metric;
 
 /// The numbers that Google Benchmark itself writes of a benchmark; every other number is a counter of the user's.
@@ -41,8 +41,8 @@ pub(super) fn gbench(json: &Value, to: &mut Measurements) {
     let singles = all.clone().any(is_single);
     let is_kept = |one: &&Value| if singles { is_single(one) } else { one["aggregate_name"] == "median" };
     for one in all.filter(is_kept) {
-        let name = [text(one, &["run_name"]), text(one, &["name"])].into_iter().find(|name| !name.is_empty());
-        let (name, unit) = (name.unwrap_or_default(), text(one, &["time_unit"]));
+        let name = [string_at(one, &["run_name"]), string_at(one, &["name"])].into_iter().find(|name| !name.is_empty());
+        let (name, unit) = (name.unwrap_or_default(), string_at(one, &["time_unit"]));
         to.add(&name, &unit, Metric::Time, one["real_time"].as_f64());
         for (key, value) in one.as_object().into_iter().flatten().filter(|(key, _)| !GBENCH.contains(&key.as_str())) {
             let rate = key.ends_with("per_second") || key.ends_with("/s");
@@ -56,7 +56,7 @@ pub(super) fn pytest(json: &Value, to: &mut Measurements) {
     for one in list(json, "benchmarks") {
         let rounds = list(&one["stats"], "data");
         let mean = if rounds.is_empty() { one["stats"]["mean"].as_f64() } else { None };
-        to.add(&text(one, &["fullname"]), "s", Metric::Time, rounds.iter().filter_map(Value::as_f64).chain(mean));
+        to.add(&string_at(one, &["fullname"]), "s", Metric::Time, rounds.iter().filter_map(Value::as_f64).chain(mean));
     }
 }
 
@@ -65,14 +65,14 @@ pub(super) fn pytest(json: &Value, to: &mut Measurements) {
 pub(super) fn jmh(json: &Value, to: &mut Measurements) {
     for one in json.as_array().into_iter().flatten() {
         let parameters = one["params"].as_object().into_iter().flatten();
-        let parameters: String = parameters.map(|(key, value)| format!(":{key}={}", text(value, &[]))).collect();
-        let name = format!("{}{parameters}", text(one, &["benchmark"]));
+        let parameters: String = parameters.map(|(key, value)| format!(":{key}={}", string_at(value, &[]))).collect();
+        let name = format!("{}{parameters}", string_at(one, &["benchmark"]));
         let primary = &one["primaryMetric"];
-        let unit = text(primary, &["scoreUnit"]);
+        let unit = string_at(primary, &["scoreUnit"]);
         let metric = if one["mode"] == "thrpt" { Metric::Rate } else { Metric::Time };
         to.add(&name, &unit, metric, iterations(primary));
         for (key, secondary) in one["secondaryMetrics"].as_object().into_iter().flatten() {
-            let other = text(secondary, &["scoreUnit"]);
+            let other = string_at(secondary, &["scoreUnit"]);
             let metric = if other == unit { metric } else { Metric::Time };
             to.add(&format!("{name} {key}"), &other, metric, iterations(secondary));
         }
@@ -89,7 +89,7 @@ fn iterations(metric: &Value) -> Vec<f64> {
 /// Adds the time, and the counters that could be read, of a unit of work in each epoch.
 pub(super) fn nanobench(json: &Value, to: &mut Measurements) {
     for one in list(json, "results") {
-        let (name, work) = (text(one, &["name"]), text(one, &["unit"]));
+        let (name, work) = (string_at(one, &["name"]), string_at(one, &["unit"]));
         let batch = one["batch"].as_f64().filter(|batch| *batch > 0.0).unwrap_or(1.0);
         for key in ["elapsed"].into_iter().chain(NANOBENCH) {
             let unit = if key == "elapsed" { format!("s/{work}") } else { format!("{key}/{work}") };

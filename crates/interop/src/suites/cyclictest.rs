@@ -1,6 +1,6 @@
 //! cyclictest's summary (`-q`), histogram (`-h`) and JSON (`--json`): wake-up latencies of its threads.
 
-use super::{Draft, Journal, Latencies, Result, Text, Value, after, date, latencies, lines, number, text};
+use super::{Draft, Journal, Latencies, Result, Text, Value, after, date, latencies, lines, number, string_at};
 
 /// The only version of its JSON.
 const FILE_VERSION: f64 = 1.0;
@@ -32,15 +32,15 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
 
 fn of_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<Vec<Latencies>> {
     if number(json, &["file_version"]) != Some(FILE_VERSION) {
-        let version = text(json, &["file_version"]);
+        let version = string_at(json, &["file_version"]);
         return Err(source.unknown(source.line_of("\"file_version\""), "cyclictest's JSON", &version, "version 1"));
     }
-    draft.run.tool = format!("cyclictest {}", text(json, &["rt_test_version:"])).trim_end().to_owned();
-    draft.run.started = date::of_mail(&text(json, &["start_time"])).unwrap_or_default();
-    draft.run.host = text(json, &["sysinfo", "nodename"]);
-    draft.fact("kernel.release", "Kernel", "Kernel", &text(json, &["sysinfo", "release"]));
-    draft.fact("system.architecture", "Architecture", "System", &text(json, &["sysinfo", "machine"]));
-    draft.fact("imported.command", "Command", "Imported", &text(json, &["cmdline:"]));
+    draft.run.tool = format!("cyclictest {}", string_at(json, &["rt_test_version:"])).trim_end().to_owned();
+    draft.run.started = date::of_mail(&string_at(json, &["start_time"])).unwrap_or_default();
+    draft.run.host = string_at(json, &["sysinfo", "nodename"]);
+    draft.fact("kernel.release", "Kernel", "Kernel", &string_at(json, &["sysinfo", "release"]));
+    draft.fact("system.architecture", "Architecture", "System", &string_at(json, &["sysinfo", "machine"]));
+    draft.fact("imported.command", "Command", "Imported", &string_at(json, &["cmdline:"]));
     let threads = json.get("thread").and_then(Value::as_object).map(|threads| threads.iter().collect::<Vec<_>>());
     let of = |(id, thread): (&String, &Value)| {
         let figures = ["cycles", "min", "avg", "max"].map(|key| number(thread, &[key]));

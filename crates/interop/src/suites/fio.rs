@@ -1,6 +1,6 @@
 //! fio's JSON (`--output-format=json`): rates, bandwidths and completion latencies of each job.
 
-use super::{Draft, Heading, Journal, Result, Text, Value, date, list, number, text};
+use super::{Draft, Heading, Journal, Result, Text, Value, date, list, number, string_at};
 
 const VERSION: &str = "fio version";
 
@@ -13,7 +13,7 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     let json = source.value();
-    let version = text(json, &[VERSION]);
+    let version = string_at(json, &[VERSION]);
     let Some(number_of) = version.strip_prefix("fio-").filter(|version| version.starts_with("3.")) else {
         return Err(source.unknown(source.line_of(VERSION), "fio", &version, "version 3"));
     };
@@ -22,7 +22,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     options(json.get("global options"), "Options of all jobs", &mut draft);
     let mut names: Vec<String> = Vec::new();
     for job in list(json, "jobs").iter().chain(list(json, "client_stats")) {
-        let name = text(job, &["jobname"]);
+        let name = string_at(job, &["jobname"]);
         let twins = names.iter().filter(|known| **known == name).count();
         names.push(name.clone());
         let name = if twins == 0 { name } else { format!("{name} #{}", twins + 1) };
@@ -40,7 +40,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
 /// Notes how jobs were set up.
 fn options(options: Option<&Value>, label: &str, draft: &mut Draft<'_>) {
     let Some(Value::Object(options)) = options else { return };
-    let pairs: Vec<String> = options.keys().map(|key| format!("{key}={}", text(&options[key], &[]))).collect();
+    let pairs: Vec<String> = options.keys().map(|key| format!("{key}={}", string_at(&options[key], &[]))).collect();
     draft.fact(&format!("imported.{}", draft.invented(label)), label, "Imported", &pairs.join(" "));
 }
 

@@ -1,6 +1,6 @@
 //! hyperfine's JSON (`--export-json`): every command's times, each a trial.
 
-use super::{Draft, Heading, Journal, Result, Text, Value, list, number, text};
+use super::{Draft, Heading, Journal, Result, Text, Value, list, number, string_at};
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
     let is_result = |one: &Value| one.get("command").is_some() && one.get("mean").is_some();
@@ -10,7 +10,7 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     "hyperfine".clone_into(&mut draft.run.tool);
     for result in list(source.value(), "results") {
-        let figure = Heading::time(text(result, &["command"]), "s");
+        let figure = Heading::time(string_at(result, &["command"]), "s");
         let times: Vec<f64> = list(result, "times").iter().filter_map(|time| number(time, &[])).collect();
         draft.seconds += times.iter().sum::<f64>();
         match times.len() {

@@ -19,7 +19,7 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::draft::{Draft, Heading, cleaned};
-use crate::text::{Text, after, leading, list, number, text};
+use crate::text::{Text, after, leading, list, number, string_at};
 use crate::{date, lines};
 use journal::Journal;
 

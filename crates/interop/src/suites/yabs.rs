@@ -1,6 +1,6 @@
 //! YABS's JSON (`-w`, `-j`): its fio mix, Geekbench scores and iperf speeds.
 
-use super::{Draft, Heading, Journal, Result, Text, date, leading, list, number, text};
+use super::{Draft, Heading, Journal, Result, Text, date, leading, list, number, string_at};
 
 /// Facts of the system: the path of each, then name, title and group of the fact.
 const FACTS: [(&[&str], &str, &str, &str); 6] = [
@@ -25,19 +25,19 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     let json = source.value();
-    let version = text(json, &["version"]);
+    let version = string_at(json, &["version"]);
     if !version.starts_with("v20") {
         return Err(source.unknown(source.line_of("\"version\""), "YABS", &version, "a version such as v2025-04-20"));
     }
     draft.run.tool = format!("YABS {version}");
-    draft.run.started = date::packed(&text(json, &["time"])).unwrap_or_default();
+    draft.run.started = date::packed(&string_at(json, &["time"])).unwrap_or_default();
     draft.run.cpus = number(json, &["cpu", "cores"]).map_or(0, |cores| cores.min(65_536.0) as usize);
     for (path, name, title, group) in FACTS {
-        draft.fact(name, title, group, &text(json, path));
+        draft.fact(name, title, group, &string_at(json, path));
     }
     for disk in list(json, "fio") {
-        let size = text(disk, &["bs"]);
-        let units = text(disk, &["speed_units"]);
+        let size = string_at(disk, &["bs"]);
+        let units = string_at(disk, &["speed_units"]);
         let units = if units.is_empty() { "KBps" } else { &units };
         for (end, way) in WAYS {
             let speed = Heading::rate(format!("fio {size} {way}"), units);
@@ -47,15 +47,15 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         }
     }
     for scores in list(json, "geekbench") {
-        let version = text(scores, &["version"]);
+        let version = string_at(scores, &["version"]);
         for way in ["single", "multi"] {
             draft.figure(&Heading::rate(format!("Geekbench {version} {way}"), "points"), number(scores, &[way]));
         }
     }
     for server in list(json, "iperf") {
-        let place = ["mode", "provider", "loc"].map(|key| text(server, &[key])).join(" ");
+        let place = ["mode", "provider", "loc"].map(|key| string_at(server, &[key])).join(" ");
         for way in ["send", "recv"] {
-            let speed = text(server, &[way]);
+            let speed = string_at(server, &[way]);
             let worth = SPEEDS.iter().find(|(unit, _)| speed.ends_with(unit)).map(|(_, worth)| *worth);
             let speed = worth.zip(leading(&speed)).map(|(worth, number)| worth * number);
             draft.figure(&Heading::rate(format!("iperf {place} {way}"), "Mbit/s"), speed);

@@ -161,7 +161,7 @@ fn unixbenchs_files_of_one_run_are_one_result() {
         let known = |journal: &Journal| (journal.run.tool.clone(), journal.run.started.clone(), journal.run.cpus);
         assert_eq!(known(&text), known(&page));
         for fact in ["system.host", "system.os", "cpu.model", "cpu.features", "software.lang", "imported.index.1.1"] {
-            assert_eq!(text.facts.text(fact), page.facts.text(fact), "{fact}");
+            assert_eq!(text.facts.value(fact), page.facts.value(fact), "{fact}");
         }
         assert_eq!(text_results.indexes().len(), page_results.indexes().len());
     }
@@ -192,7 +192,7 @@ fn fio() {
     assert_eq!(Some(p99.score.value * 1e3), read["clat_ns"]["percentile"]["99.000000"].as_f64());
     assert_eq!((p99.cell.unit.as_str(), p99.cell.metric), ("us", Metric::Time));
     assert_eq!(row(&results, "mixed 64k write bw").cell.unit, "KiB/s");
-    assert!(journal.facts.text("imported.options-of-mixed-64k").unwrap().contains("rwmixread=50"));
+    assert!(journal.facts.value("imported.options-of-mixed-64k").unwrap().contains("rwmixread=50"));
     let failed = FIO.replacen("\"error\": 0", "\"error\": 22", 1);
     assert!(one(&failed).0.warnings.iter().any(|warning| warning.text.contains("randread 4k failed with error 22")));
 }
@@ -292,7 +292,7 @@ fn phoronixs_systems_are_runs() {
     assert_eq!(row(others, label).score.value, 30.5);
     assert_eq!(row(results, "A Wait").cell.metric, Metric::Time);
     assert_eq!((results.figures.len(), others.figures.len()), (2, 1));
-    assert_eq!(one.facts.text("kernel.release"), Some("6.1.0 (x86_64)"));
+    assert_eq!(one.facts.value("kernel.release"), Some("6.1.0 (x86_64)"));
     let cut = &PHORONIX[..PHORONIX.len() - 60];
     assert!(refused(cut).starts_with("it is XML that is damaged or truncated at line"), "{}", refused(cut));
     assert!(refused(&PHORONIX.replace("v10.8.4", "v99.1")).contains("(line 3)"));
@@ -322,7 +322,7 @@ fn rt_apps_log() {
     let (journal, results) = one(RT_APP);
     assert_eq!(row(&results, "wu_lat mean").score.value, 60.0);
     assert_eq!(row(&results, "run mean").score.value, 2020.0);
-    assert_eq!(journal.facts.text("imported.missed"), Some("1 of 2"));
+    assert_eq!(journal.facts.value("imported.missed"), Some("1 of 2"));
     assert!(refused(RT_APP.trim_end().rsplit_once(' ').unwrap().0).contains("in line 4"));
     assert!(refused(&RT_APP.replace("2030", "inf")).contains("in line 4"));
 }
@@ -351,8 +351,8 @@ fn mangohuds_frames() {
     assert_eq!((value("1 % low"), row(&results, "1 % low").n), (20.0, 4));
     assert!(results.figures.iter().all(|row| row.cell.label != "0.1 % low"), "4000 frames have no ten thousandths");
     assert!((value("change between frames") - 0.8).abs() < 0.1);
-    let stutters = journal.facts.text("imported.frames-over-twice-the-median-time");
-    assert_eq!((stutters, journal.facts.text("cpu.model")), (Some("40 of 4000"), Some("AMD Ryzen 7")));
+    let stutters = journal.facts.value("imported.frames-over-twice-the-median-time");
+    assert_eq!((stutters, journal.facts.value("cpu.model")), (Some("40 of 4000"), Some("AMD Ryzen 7")));
     // Older versions log microseconds.
     let old: String = log
         .lines()

@@ -205,7 +205,7 @@ impl Frame {
 
     fn path(&self, line: &Line) -> String {
         let (mut d, mut drawn) = (String::new(), false);
-        for point in line.points.iter().map(|point| self.place(*point)) {
+        for point in line.points.iter().map(|point| self.point(*point)) {
             if let Some((x, y)) = point {
                 d += &format!("{}{} {}", if drawn { "L" } else { "M" }, n(x), n(y));
             }
@@ -215,7 +215,7 @@ impl Frame {
     }
 
     /// `None` off the vertical axis.
-    fn place(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
+    fn point(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         self.x.at(x).zip(self.y.at(y).filter(|_| self.y.shows(y)))
     }
 

@@ -43,7 +43,7 @@ fn flat(outer: &str, row: &Map<String, Value>) -> Vec<(String, String)> {
             // A histogram is one long word.
             Value::String(_) if key.ends_with("histogram") => {}
             Value::Array(list) => fields.extend(joined(list).map(|text| (key, text))),
-            value => fields.push((key, text(value))),
+            value => fields.push((key, cell(value))),
         }
     }
     fields
@@ -53,12 +53,12 @@ fn flat(outer: &str, row: &Map<String, Value>) -> Vec<(String, String)> {
 fn joined(list: &[Value]) -> Option<String> {
     let is_plain = list.iter().all(|item| !item.is_object() && !item.is_array());
     let has_words = list.iter().any(Value::is_string);
-    let words = |item: &Value| item.as_str().map_or_else(|| text(item), str::to_owned);
+    let words = |item: &Value| item.as_str().map_or_else(|| cell(item), str::to_owned);
     let joined = is_plain.then(|| list.iter().map(words).collect::<Vec<String>>().join("; "))?;
     Some(if has_words { csv_field(&joined) } else { joined })
 }
 
-fn text(value: &Value) -> String {
+fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),

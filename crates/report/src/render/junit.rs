@@ -9,7 +9,7 @@ use journal::{Finding, Key, Severity};
 use maud::html;
 
 use crate::subject::{Subject, name, run_suffix};
-use crate::views::{Line, lines, place, sentences, verdict_in_words};
+use crate::views::{Line, gap_key, lines, sentences, verdict_in_words};
 
 struct Case {
     name: String,
@@ -67,7 +67,7 @@ fn finding(Finding { severity, name, what, fix }: &Finding) -> Case {
 /// The comparisons as the gate judges them, and the cells without one.
 fn compared(all: &Comparisons, gate: &Gate) -> Vec<Case> {
     let compared = lines(all).into_iter().map(|line| comparison(&line, gate));
-    let missing = all.missing.iter().map(|gap| missing(gap, &place(gap, all)));
+    let missing = all.missing.iter().map(|gap| missing(gap, &gap_key(gap, all)));
     let count = |(outcome, message)| Case { name: "counts".to_owned(), outcome, message, body: String::new() };
     compared.chain(missing).chain(gate.counts.iter().cloned().map(count)).chain(unseen(gate)).collect()
 }

@@ -14,7 +14,7 @@ use jiff::civil::DateTime;
 use analysis::{Figure, Results};
 pub use log::{log, passed};
 pub use page::page;
-pub use text::{rule, text};
+pub use text::{report, rule};
 use words::Grouped;
 
 /// A fact of the system: a name such as `OS`, or none, and one line or more.

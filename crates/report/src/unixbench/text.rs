@@ -11,7 +11,7 @@ pub fn rule() -> String {
 }
 
 /// Returns the text report: the same lines in the same columns as UnixBench 6.0.0's, and one that says who measured.
-pub fn text(results: &Results, heading: &Heading) -> String {
+pub fn report(results: &Results, heading: &Heading) -> String {
     let mut text = "   BYTE UNIX Benchmarks (Version 6.0.0)\n".to_owned();
     let _ = writeln!(text, "   ({})\n", origin(results));
     for (name, lines) in heading {

@@ -259,12 +259,12 @@ fn missing_columns<'a>() -> Columns<'a, (Key, &'a NotCompared)> {
 }
 
 /// Returns the place in the matrix of what could not be compared.
-pub(crate) fn place(gap: &NotCompared, all: &Comparisons) -> Key {
+pub(crate) fn gap_key(gap: &NotCompared, all: &Comparisons) -> Key {
     gap.cell.key.under(all.condition(&gap.cell.key.condition))
 }
 
 fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> (Key, &'a NotCompared) {
-    (place(gap, all), gap)
+    (gap_key(gap, all), gap)
 }
 
 fn missing(all: &Comparisons) -> Table {

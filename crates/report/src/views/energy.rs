@@ -59,8 +59,8 @@ fn tests(results: &Results) -> Table {
 
 /// Returns a remark on the source of the figures.
 fn remark(results: &Results) -> String {
-    let from = results.facts.text(Fact::ENERGY).unwrap_or("unknown");
-    let idle = results.facts.text(Fact::IDLE).map_or_else(String::new, |idle| format!("; {idle} before anything ran"));
+    let from = results.facts.value(Fact::ENERGY).unwrap_or("unknown");
+    let idle = results.facts.value(Fact::IDLE).map_or_else(String::new, |idle| format!("; {idle} before anything ran"));
     format!(
         "what the whole machine drew during the windows, as far as the energy source can see ({from}{idle}); an \
          operation is whatever the score counts: a loop, a KB, a piece of work"

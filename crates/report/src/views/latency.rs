@@ -104,7 +104,7 @@ pub(super) struct Task<'a> {
 /// The properties that the rows of a task share.
 type Own<'a> = (&'a str, u32, &'a str);
 
-fn own(key: &Key) -> Own<'_> {
+fn row_key(key: &Key) -> Own<'_> {
     (&key.test, key.copies, &key.condition)
 }
 
@@ -114,7 +114,7 @@ impl Task<'_> {
     }
 
     /// Returns the name of its latency.
-    fn what(&self) -> &'static str {
+    fn latency_name(&self) -> &'static str {
         match self.rows.first().map(|(_, latency)| latency.kind) {
             None => "latency",
             Some(Kind::Wake) => "wake-up latency",
@@ -164,10 +164,10 @@ pub(super) fn tasks<'a>(results: &'a Results) -> (Vec<Task<'a>>, Vec<&'a str>) {
     let task = |(own, cells): (Own<'a>, Vec<(&'a str, &'a Key)>)| Task {
         label: cells[0].0,
         key: cells[0].1,
-        rows: rows.iter().copied().filter(|(row, _)| self::own(&row.cell.key) == own).collect(),
-        gaps: gaps.iter().copied().filter(|(_, gap)| self::own(&gap.key) == own).collect(),
+        rows: rows.iter().copied().filter(|(row, _)| row_key(&row.cell.key) == own).collect(),
+        gaps: gaps.iter().copied().filter(|(_, gap)| row_key(&gap.key) == own).collect(),
     };
-    let by_task = cells.clone().map(|(label, key)| (own(key), (label, key))).grouped();
+    let by_task = cells.clone().map(|(label, key)| (row_key(key), (label, key))).grouped();
     let tasks = by_task.into_iter().map(task).collect();
     let mut loads = cells.map(|(_, key)| key.load.as_str()).unique();
     loads.sort_by_key(|load| *load != NONE);
@@ -182,7 +182,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Section("Latency".to_owned()), Block::Table(map(&tasks, &loads))];
     for task in &tasks {
-        let title = format!("{}: {} in ms", task.title(), task.what());
+        let title = format!("{}: {} in ms", task.title(), task.latency_name());
         blocks.extend([Block::Section(title), Block::Table(delays(task))]);
         blocks.push(Block::Table(frames(task)));
         blocks.extend(rates(task));
@@ -197,7 +197,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 }
 
 fn delays(task: &Task<'_>) -> Table {
-    let highest = task.rows.iter().map(|(_, latency)| latency.value).max_by_key(|name| place(name)).unwrap_or("p99");
+    let highest = task.rows.iter().map(|(_, latency)| latency.value).max_by_key(|name| position(name)).unwrap_or("p99");
     let of = |latency: &Latency, value: fn(&Histogram) -> f64| Field::maybe(ms(latency, value), words::figure);
     let share = |estimate: Option<Estimate>| Field::maybe(estimate.map(|estimate| estimate.value), words::share);
     let mut table = of_load()
@@ -259,7 +259,7 @@ fn finite(score: f64) -> Field {
 }
 
 /// Returns the place of a percentile among all that are reported.
-fn place(percentile: &str) -> Option<usize> {
+fn position(percentile: &str) -> Option<usize> {
     PERCENTILES.iter().position(|known| known.1 == percentile)
 }
 
@@ -330,7 +330,7 @@ fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Block {
         let load = &row.cell.key.load;
         percentiles::curve(series(loads, load), &beside(load), &latency.histogram, &PERCENTILES)
     };
-    let label = format!("{}: the {}, percentiles alongside each load", task.title(), task.what());
+    let label = format!("{}: the {}, percentiles alongside each load", task.title(), task.latency_name());
     let curves = percentiles::plot(label, task.rows.iter().map(curve));
     let curves = curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(HEIGHT)));
     let kinds: [(&str, Points); 2] = [
@@ -363,7 +363,7 @@ fn panel(task: &Task<'_>, loads: &[&str], tasks: usize, title: &str, points: Poi
     let (shown, end) = (marks().count(), marks().map(|mark| mark.at.0).fold(0.0, f64::max));
     let values: Vec<f64> = marks().map(|mark| mark.at.1).collect();
     let plot = Plot {
-        label: format!("{}: the {}: {title}", task.title(), task.what()),
+        label: format!("{}: the {}: {title}", task.title(), task.latency_name()),
         x: Axis::time(end),
         y: Axis::new(Scale::log(&values, &[])?),
         series,
@@ -436,7 +436,7 @@ struct Later {
 }
 
 fn later((row, latency): Beside<'_>, (other, quiet): Beside<'_>) -> Option<Later> {
-    let (share, name) = PERCENTILES[place(latency.value).min(place(quiet.value)).unwrap_or(0)];
+    let (share, name) = PERCENTILES[position(latency.value).min(position(quiet.value)).unwrap_or(0)];
     let times = latency.histogram.quantile(share) / quiet.histogram.quantile(share).max(1.0);
     let quotient = row.score.over(&other.score);
     let apart = quotient.bounded() && !(quotient.low..=quotient.high).contains(&1.0);

@@ -34,7 +34,7 @@ pub use self::fleet::fleet;
 pub use bill::bill;
 pub use card::{Card, card};
 pub use compare::compare;
-pub(crate) use compare::{lines, place};
+pub(crate) use compare::{gap_key, lines};
 pub(crate) use comparisons::{Line, shown, verdict_in_words, words_of};
 pub(crate) use cost::changes;
 pub use doctor::doctor;

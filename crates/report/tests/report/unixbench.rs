@@ -3,7 +3,7 @@
 use analysis::Results;
 use catalogue::Catalogue;
 use journal::Journal;
-use report::unixbench::{csv, log, page, text};
+use report::unixbench::{csv, log, page, report};
 
 /// A report of UnixBench.
 const REPORT: &str = include_str!("../../../../tests/vectors/unixbench_1copy_report.txt");
@@ -27,7 +27,7 @@ fn imported(text: &str) -> Journal {
 
 /// That report as this tool writes it.
 fn rewritten() -> String {
-    text(&results(&imported(REPORT)), &heading())
+    report(&results(&imported(REPORT)), &heading())
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn files_of_recorded_runs() {
     for run in ["classic", "index"] {
         let journal = journal::read(&testing::recorded(run)).unwrap();
         let results = results(&journal);
-        insta::assert_snapshot!(format!("unixbench_{run}_text"), text(&results, &heading()));
+        insta::assert_snapshot!(format!("unixbench_{run}_text"), report(&results, &heading()));
         insta::assert_snapshot!(format!("unixbench_{run}_csv"), csv(&results).unwrap());
         let page = page(&results, &heading());
         assert!(page.contains("Old &lt;One&gt;") && results.figures.iter().all(|row| page.contains(&row.cell.label)));
@@ -56,7 +56,7 @@ fn there_and_back() {
     for run in ["classic", "index"] {
         let first = results(&journal::read(&testing::recorded(run)).unwrap());
         assert!(!first.figures.is_empty());
-        assert_eq!(shown(&results(&imported(&text(&first, &heading())))), shown(&first));
+        assert_eq!(shown(&results(&imported(&report(&first, &heading())))), shown(&first));
     }
     let journal = journal::read(&testing::recorded("classic")).unwrap();
     let first = results(&journal);
@@ -202,7 +202,7 @@ fn readers_find_what_they_find_in_unixbench() {
 #[test]
 fn readers_of_partial_and_wide_results() {
     let results = results(&journal::read(&testing::recorded("index")).unwrap());
-    let text = text(&results, &[]);
+    let text = report(&results, &[]);
     let [one, two] = &periods(&text)[..] else { panic!("{text}") };
     assert!(one.0 <= one.1 && two.0 <= two.1);
     assert_eq!(seventh(&text), last_words(&text));
