@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::collect::NODES;
 use super::state::MANIFEST;
+use super::state::NODES;
 use files::Lock;
 
 /// The file that a collector holds while it works; it is empty and stays.

@@ -5,15 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::state::{Fleet, State};
+use super::state::{Fleet, NODES, State};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
 use files::{read_regular, write_whole};
 use journal::{self, Attempt, Head, Journal, MOST_BYTES, NodeId};
-
-/// The folder of journals in a fleet's directory.
-pub(super) const NODES: &str = "nodes";
 
 /// Most bytes of a node's name in a file's name, and of a task's: two of them and the rest are shorter than file systems' 255.
 const LONGEST: usize = 80;

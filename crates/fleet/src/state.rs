@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::collect::NODES;
 use analysis::Summary;
 use catalogue::Catalogue;
 use files::{read_text, write_whole};
 use journal::{Attempt, Ended, Head, MOST_BYTES, NodeId};
+
+/// The folder of journals in a fleet's directory.
+pub(super) const NODES: &str = "nodes";
 
 /// The file that says which fleet run a directory is of.
 pub(super) const MANIFEST: &str = "fleet.json";

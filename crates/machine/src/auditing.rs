@@ -1,4 +1,4 @@
-//! Signs that auditing was on since the machine started. From then on, the kernel gives every new process what it needs to be
+//! The state of auditing, and signs that it was on since the machine started. From then on, the kernel gives every new process what it needs to be
 //! audited, and each of its system calls takes longer. The kernel does not say so; what does, is collected here.
 
 use std::fs::{self, File};
@@ -12,6 +12,46 @@ use super::{Machine, kernel};
 
 /// Written before auditing is switched on. It goes with /run; in case that is on a disk, it holds the boot.
 const MARK: &str = "/run/unixmark/audit-was-on";
+
+/// The state of auditing as it shows without asking the kernel, which needs root.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State {
+    /// The kernel was built without it.
+    Missing,
+    /// Switched off on the command line.
+    Off,
+    /// Switched on from boot on the command line.
+    On,
+    /// A process named auditd runs: rules may be loaded.
+    Daemon,
+    /// None of these, but it was on earlier in this boot.
+    WasOn,
+    /// None of these; rules may still have been loaded by hand.
+    Unknown,
+}
+
+/// Returns the state of auditing; `None` where /proc is not there.
+pub fn state(machine: &Machine) -> Option<State> {
+    machine.read("/proc/self/status")?;
+    // Being set or not, the login id exists only in a kernel that can audit.
+    if !machine.exists("/proc/self/loginuid") {
+        return Some(State::Missing);
+    }
+    let by_option = match kernel::option(machine, "audit").as_deref() {
+        Some("0" | "off") => Some(State::Off),
+        Some("1" | "on") => Some(State::On),
+        _ => None,
+    };
+    let by_process = || is_running(machine, "auditd").then_some(State::Daemon);
+    let by_history = || was_on(machine).map(|_| State::WasOn);
+    Some(by_option.or_else(by_process).or_else(by_history).unwrap_or(State::Unknown))
+}
+
+/// Returns true if a process of this name can be seen from here.
+fn is_running(machine: &Machine, name: &str) -> bool {
+    let comm = |pid: &String| machine.read(&format!("/proc/{pid}/comm"));
+    machine.numbered("/proc", "").iter().any(|pid| comm(pid).as_deref() == Some(name))
+}
 
 /// Returns what says that auditing was on since the machine started; `None` if nothing does.
 pub fn was_on(machine: &Machine) -> Option<String> {

@@ -1,6 +1,6 @@
-//! The kernel: its release, its command line, its build configuration, its auditing.
+//! The kernel: its release, its command line, its build configuration.
 
-use super::{Machine, auditing};
+use super::Machine;
 
 /// Build options that make every figure of a kernel meaningless, and what they are.
 const DEBUG_OPTIONS: [&str; 14] = [
@@ -65,44 +65,4 @@ pub fn debug_options(machine: &Machine) -> Option<Vec<String>> {
             || config.lines().any(|line| line.strip_prefix(option.as_str()) == Some("=y"))
     };
     Some(DEBUG_OPTIONS.map(|option| format!("CONFIG_{option}")).into_iter().filter(is_set).collect())
-}
-
-/// The state of auditing as it shows without asking the kernel, which needs root.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Audit {
-    /// The kernel was built without it.
-    Missing,
-    /// Switched off on the command line.
-    Off,
-    /// Switched on from boot on the command line.
-    On,
-    /// A process named auditd runs: rules may be loaded.
-    Daemon,
-    /// None of these, but it was on earlier in this boot.
-    WasOn,
-    /// None of these; rules may still have been loaded by hand.
-    Unknown,
-}
-
-/// The state of auditing; `None` where /proc is not there.
-pub fn audit(machine: &Machine) -> Option<Audit> {
-    machine.read("/proc/self/status")?;
-    // Being set or not, the login id exists only in a kernel that can audit.
-    if !machine.exists("/proc/self/loginuid") {
-        return Some(Audit::Missing);
-    }
-    let by_option = match option(machine, "audit").as_deref() {
-        Some("0" | "off") => Some(Audit::Off),
-        Some("1" | "on") => Some(Audit::On),
-        _ => None,
-    };
-    let by_process = || is_running(machine, "auditd").then_some(Audit::Daemon);
-    let by_history = || auditing::was_on(machine).map(|_| Audit::WasOn);
-    Some(by_option.or_else(by_process).or_else(by_history).unwrap_or(Audit::Unknown))
-}
-
-/// Returns true if a process of this name can be seen from here.
-fn is_running(machine: &Machine, name: &str) -> bool {
-    let comm = |pid: &String| machine.read(&format!("/proc/{pid}/comm"));
-    machine.numbered("/proc", "").iter().any(|pid| comm(pid).as_deref() == Some(name))
 }

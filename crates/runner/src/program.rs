@@ -181,6 +181,12 @@ impl Program {
         }
     }
 
+    /// Returns the fault to blame: `why`, the protocol's, if it was broken, since a program is killed for that, else how the
+    /// program ended.
+    pub fn fault(&self, why: String) -> String {
+        if self.output.is_broken() { why } else { self.failure().unwrap_or(why) }
+    }
+
     /// Returns why it failed, if its exit or its stderr says so.
     pub fn failure(&self) -> Option<String> {
         let status = self.ended?;

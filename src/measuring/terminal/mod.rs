@@ -1,6 +1,7 @@
 //! The progress of a run on stderr.
 
 mod burnin;
+mod display;
 mod passes;
 mod progress;
 mod screen;
@@ -9,7 +10,7 @@ mod status_line;
 use crate::terminal::{print, say, shown};
 
 pub(crate) use burnin::BurnInDisplay;
-pub(crate) use progress::{Form, RunDisplay};
+pub(crate) use display::{Form, RunDisplay};
 pub(crate) use screen::Screen;
 use status_line::StatusLine;
 

@@ -1,16 +1,11 @@
-//! A run in progress: lines, or the whole terminal. Both are drawn between trials only, never while a window is open.
+//! A run in progress in lines.
 
 use std::time::Duration;
 
-use anyhow::Result;
 
-use super::passes::Passes;
-use super::screen::{RunScreen, Screen};
 use super::status_line::bar;
 use super::{Loudness, StatusLine, say};
 use journal::Trial;
-use machine::Machine;
-use measure::Observer;
 use plan::{Cell, Kind, Plan};
 use runner::{Event, journal_cell};
 use words::{clock, signed_fine};
@@ -23,30 +18,6 @@ const NAME: usize = 20;
 
 /// Cells of two commands: the first has a control.
 const OF_TWO: usize = 3;
-
-/// The display of a run.
-pub(crate) struct RunDisplay<'a> {
-    plan: &'a Plan,
-    machine: &'a Machine,
-    loudness: Loudness,
-    form: Form,
-    /// The state that is drawn while the run goes on.
-    shown: Option<Shown>,
-}
-
-/// The forms that a run is shown in.
-pub(crate) enum Form {
-    Lines,
-    /// UnixBench's.
-    Passes,
-    Screen,
-}
-
-enum Shown {
-    Lines(Progress),
-    Passes(Passes),
-    Screen(Box<(Screen, RunScreen)>),
-}
 
 /// Returns what is known so far of commands that are executed in turn; `None` before there is an interval.
 fn known(commands: &[(journal::Cell, Vec<Trial>)]) -> Option<String> {
@@ -63,48 +34,6 @@ fn known(commands: &[(journal::Cell, Vec<Trial>)]) -> Option<String> {
     (!shown.is_empty()).then(|| format!("{pairs}: {}", shown.join("; ")))
 }
 
-impl<'a> RunDisplay<'a> {
-    /// Returns the display of a run that has not begun.
-    pub(crate) fn new(plan: &'a Plan, machine: &'a Machine, loudness: Loudness, form: Form) -> Self {
-        RunDisplay { plan, machine, loudness, form, shown: None }
-    }
-}
-
-impl Observer for RunDisplay<'_> {
-    fn began(&mut self, name: &str) -> Result<()> {
-        self.shown = Some(match self.form {
-            Form::Lines => Shown::Lines(Progress::new(self.plan, self.loudness)),
-            Form::Passes => Shown::Passes(Passes::new(Progress::new(self.plan, Loudness::Quiet))),
-            Form::Screen => {
-                let watch = RunScreen::new(name, self.plan, self.machine);
-                Shown::Screen(Box::new((Screen::take()?, watch)))
-            }
-        });
-        Ok(())
-    }
-
-    fn warned(&mut self, text: &str) {
-        // After the last trial the terminal is given back first.
-        self.shown = None;
-        if self.loudness != Loudness::Quiet {
-            say(&format!("warning: {text}"));
-        }
-    }
-
-    fn happened(&mut self, event: &Event<'_>) {
-        match &mut self.shown {
-            None => {}
-            Some(Shown::Lines(progress)) => progress.show(event),
-            Some(Shown::Passes(passes)) => passes.show(event),
-            Some(Shown::Screen(both)) => {
-                let (screen, watch) = &mut **both;
-                watch.update(event);
-                screen.draw(|size| watch.draw(size));
-            }
-        }
-    }
-}
-
 /// The display of a run in lines.
 pub(crate) struct Progress {
     loudness: Loudness,
@@ -117,7 +46,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    fn new(plan: &Plan, loudness: Loudness) -> Progress {
+    pub(super) fn new(plan: &Plan, loudness: Loudness) -> Progress {
         let line = if loudness == Loudness::Normal { StatusLine::new() } else { None };
         if loudness == Loudness::Normal && line.is_none() {
             say(&format!("expected duration: {} at most", clock(plan.duration().1)));

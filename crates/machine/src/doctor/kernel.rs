@@ -1,7 +1,7 @@
 //! Properties of the kernel that affect every figure.
 
-use super::super::kernel::{self, Audit};
-use super::super::{counts, parse};
+use super::super::auditing::{self, State};
+use super::super::{counts, kernel, parse};
 use super::Severity::{Disturbs, Note, Spoils};
 use super::{Finding, System, finding};
 
@@ -37,28 +37,28 @@ pub fn clock_source(system: &System) -> Option<Finding> {
 }
 
 pub fn audit(system: &System) -> Option<Finding> {
-    match kernel::audit(system.machine)? {
-        Audit::On => finding(
+    match auditing::state(system.machine)? {
+        State::On => finding(
             Disturbs,
             "auditing is on since boot (audit=1): every system call takes the slow path",
             "boot without audit=1, or exempt new processes: sudo auditctl -a never,task",
         ),
-        Audit::Daemon => finding(
+        State::Daemon => finding(
             Disturbs,
             "auditd is running: if rules are loaded, every system call pays for them",
             "sudo auditctl -l lists the rules; sudo auditctl -a never,task exempts new processes",
         ),
-        Audit::WasOn => finding(
+        State::WasOn => finding(
             Disturbs,
             "auditing was on earlier in this boot: every system call of a new process takes the slow path",
             "reboot, or exempt new processes: sudo auditctl -a never,task",
         ),
-        Audit::Unknown if !counts::is_root(system.machine) => finding(
+        State::Unknown if !counts::is_root(system.machine) => finding(
             Note,
             "no auditd is running, but only root can tell whether auditing is on",
             "sudo auditctl -s && sudo auditctl -l",
         ),
-        Audit::Missing | Audit::Off | Audit::Unknown => None,
+        State::Missing | State::Off | State::Unknown => None,
     }
 }
 

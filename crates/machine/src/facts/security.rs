@@ -1,7 +1,7 @@
 //! Security features that cost time.
 
-use super::super::kernel::Audit;
-use super::super::{Machine, kernel};
+use super::super::auditing::{self, State};
+use super::super::Machine;
 use super::{Path, Row, on_off, switched, text};
 
 pub(super) const ROWS: &[Row] = &[
@@ -21,13 +21,13 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 fn audit(machine: &Machine, _: &Path) -> Option<String> {
-    let state = match kernel::audit(machine)? {
-        Audit::Missing => "not in this kernel",
-        Audit::Off => "off since boot (audit=0)",
-        Audit::On => "on since boot (audit=1)",
-        Audit::Daemon => "auditd runs",
-        Audit::WasOn => "was on earlier in this boot: system calls of new processes stay slower until a reboot",
-        Audit::Unknown => "auditd is not running; rules unknown",
+    let state = match auditing::state(machine)? {
+        State::Missing => "not in this kernel",
+        State::Off => "off since boot (audit=0)",
+        State::On => "on since boot (audit=1)",
+        State::Daemon => "auditd runs",
+        State::WasOn => "was on earlier in this boot: system calls of new processes stay slower until a reboot",
+        State::Unknown => "auditd is not running; rules unknown",
     };
     Some(state.to_string())
 }

@@ -3,6 +3,7 @@
 
 mod energy;
 mod quiet;
+mod setup;
 mod sides;
 mod steady;
 mod trial;
@@ -22,8 +23,8 @@ use conditions::Experiment;
 use energy::Source;
 use machine::Machine;
 use processes::{Failure, Interrupt, Signals};
-pub(crate) use sides::{Role, Side};
-pub(crate) use trial::{IN_THE_FUTURE, Setup, result};
+pub(crate) use setup::{Role, Setup, Side};
+pub(crate) use trial::{IN_THE_FUTURE, result};
 
 /// The longest time that a build may take.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

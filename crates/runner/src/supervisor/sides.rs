@@ -5,49 +5,17 @@ use std::time::Duration;
 use conditions::Refusal;
 use journal::{Background, Copy};
 
+use super::setup::{Role, Setup, Side};
 use super::steady::Steady;
-use super::trial::{Setup, blame};
 use super::{Processes, Supervisor, Waited, monotonic};
-use crate::program::{Command, Program};
+use crate::program::Program;
 use crate::protocol::Conclusion;
-use catalogue::Test;
 
 /// The longest time that a program beside the copies may take to report when its stdin has closed.
 const SIDE_ENDS: Duration = Duration::from_secs(20);
 
 /// The line that starts a program which works until its stdin closes.
 const GO: &str = "go 0 0 0\n";
-
-/// A program that runs beside the copies.
-pub(crate) struct Side<'a> {
-    pub role: Role,
-    pub test: &'a Test,
-    pub command: Command<'a>,
-}
-
-/// The role of a program beside the copies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// It is the cell's load.
-    Load,
-    /// It counts for the condition what the programs do.
-    Companion,
-}
-
-impl Role {
-    /// Says of a failure that it is that of the program beside the copies.
-    pub fn blame(self, test: &Test, refusal: Refusal) -> Refusal {
-        let whose = match self {
-            Role::Load => "its load",
-            Role::Companion => "its condition's",
-        };
-        match refusal {
-            Refusal::Stopped => Refusal::Stopped,
-            Refusal::Unavailable(why) => Refusal::Unavailable(format!("{whose} {} cannot run here: {why}", test.id)),
-            Refusal::Failed(why) | Refusal::Fatal(why) => Refusal::Failed(format!("{whose} {} failed: {why}", test.id)),
-        }
-    }
-}
 
 /// A load before the window opened.
 pub(super) struct Alone {
@@ -142,9 +110,7 @@ impl Supervisor<'_> {
         let program = &processes.sides[number];
         match program.output.conclusion() {
             Conclusion::Done(copies) => Ok(copies),
-            Conclusion::Skip(why) | Conclusion::Error(why) | Conclusion::Garbage(why) => {
-                Err(blame(program, why).into())
-            }
+            Conclusion::Skip(why) | Conclusion::Error(why) | Conclusion::Garbage(why) => Err(program.fault(why).into()),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::sides::Side;
+use super::setup::{Setup, Side};
 use super::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
-use crate::program::{Command, Program, Stage};
+use crate::program::{Program, Stage};
 use crate::protocol::{self, Conclusion};
-use catalogue::{Metric, Test};
+use catalogue::Metric;
 use conditions::{Entered, Refusal};
 use journal::{Copy, Trial};
 use machine::{noise, sample};
@@ -20,24 +20,6 @@ const MARKED: Duration = Duration::from_millis(110);
 
 /// A program's clock is ahead of ours.
 pub(crate) const IN_THE_FUTURE: &str = "it reports a time in the future";
-
-/// The programs of a trial.
-pub(crate) struct Setup<'a> {
-    pub test: &'a Test,
-    pub copies: Vec<Command<'a>>,
-    /// The programs beside the copies: the load, then the companion.
-    pub sides: Vec<Side<'a>>,
-    pub window: Window,
-    /// The number of copies that each program reports: more than one where they are its threads, or the arms of a comparison.
-    pub threads: u32,
-}
-
-impl<'a> Setup<'a> {
-    /// Returns the setup of one copy by itself.
-    pub fn alone(test: &'a Test, command: Command<'a>, window: Window) -> Setup<'a> {
-        Setup { test, copies: vec![command], sides: Vec::new(), window, threads: 1 }
-    }
-}
 
 impl Supervisor<'_> {
     /// Measures one trial under what was entered; cell, block and time are the caller's to fill in.
@@ -161,18 +143,13 @@ fn never_ready(program: &mut Program) -> Refusal {
     }
 }
 
-/// Returns the fault to blame: the protocol if it was broken, since such a program is killed for it, else how the program ended.
-pub(super) fn blame(program: &Program, why: String) -> String {
-    if program.output.is_broken() { why } else { program.failure().unwrap_or(why) }
-}
-
 /// Returns what a program reported that has ended.
 pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
     match (program.output.conclusion(), program.failure()) {
         (Conclusion::Done(copies), None) => Ok(copies),
         (Conclusion::Done(_), Some(why)) | (Conclusion::Error(why), _) => Err(why.into()),
         (Conclusion::Skip(why), _) => Err(Refusal::Unavailable(why)),
-        (Conclusion::Garbage(why), _) => Err(blame(program, why).into()),
+        (Conclusion::Garbage(why), _) => Err(program.fault(why).into()),
     }
 }
 

@@ -1,0 +1,56 @@
+//! The programs of a trial: the copies, and what runs beside them.
+
+use conditions::Refusal;
+
+use crate::program::Command;
+use catalogue::Test;
+use plan::Window;
+
+/// The programs of a trial.
+pub(crate) struct Setup<'a> {
+    pub test: &'a Test,
+    pub copies: Vec<Command<'a>>,
+    /// The programs beside the copies: the load, then the companion.
+    pub sides: Vec<Side<'a>>,
+    pub window: Window,
+    /// The number of copies that each program reports: more than one where they are its threads, or the arms of a comparison.
+    pub threads: u32,
+}
+
+impl<'a> Setup<'a> {
+    /// Returns the setup of one copy by itself.
+    pub fn alone(test: &'a Test, command: Command<'a>, window: Window) -> Setup<'a> {
+        Setup { test, copies: vec![command], sides: Vec::new(), window, threads: 1 }
+    }
+}
+
+/// A program that runs beside the copies.
+pub(crate) struct Side<'a> {
+    pub role: Role,
+    pub test: &'a Test,
+    pub command: Command<'a>,
+}
+
+/// The role of a program beside the copies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is the cell's load.
+    Load,
+    /// It counts for the condition what the programs do.
+    Companion,
+}
+
+impl Role {
+    /// Says of a failure that it is that of the program beside the copies.
+    pub fn blame(self, test: &Test, refusal: Refusal) -> Refusal {
+        let whose = match self {
+            Role::Load => "its load",
+            Role::Companion => "its condition's",
+        };
+        match refusal {
+            Refusal::Stopped => Refusal::Stopped,
+            Refusal::Unavailable(why) => Refusal::Unavailable(format!("{whose} {} cannot run here: {why}", test.id)),
+            Refusal::Failed(why) | Refusal::Fatal(why) => Refusal::Failed(format!("{whose} {} failed: {why}", test.id)),
+        }
+    }
+}
