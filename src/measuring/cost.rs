@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
-use crate::measuring::boots;
 use crate::measuring::job::carry_out;
 use crate::measuring::options::{Commands, MatrixOptions, Rates, bytes, rates, with_default};
 use crate::options::percent;
@@ -87,11 +86,15 @@ pub(crate) struct Arguments {
     pub(super) options: MatrixOptions,
 }
 
+impl Arguments {
+    /// Returns what follows `boot:`, where boots are compared.
+    pub(super) fn boot_list(&self) -> Option<&str> {
+        self.condition.strip_prefix("boot:")
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
-    if let Some(list) = arguments.condition.strip_prefix("boot:") {
-        return boots::begin(arguments, list);
-    }
     if arguments.boots.is_some() {
         return Err(usage(anyhow!("--boots is for boot:, such as `unixmark cost boot:mitigations=off --boots 13`")));
     }

@@ -97,7 +97,10 @@ impl Verb {
             Verb::Unixbench(arguments) => unixbench::run(arguments),
             Verb::Latency(arguments) => latency::run(arguments),
             Verb::Scale(arguments) => scale::run(arguments),
-            Verb::Cost(arguments) => cost::run(arguments),
+            Verb::Cost(arguments) => match arguments.boot_list() {
+                Some(list) => boots::begin(arguments, list),
+                None => cost::run(arguments),
+            },
             Verb::Boots(arguments) => boots::run(arguments),
             Verb::Quiet(arguments) => quiet::run(arguments),
             Verb::Bill(arguments) => bill::run(arguments),

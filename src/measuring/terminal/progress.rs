@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-
 use super::status_line::bar;
 use super::{Loudness, StatusLine, say};
 use journal::Trial;

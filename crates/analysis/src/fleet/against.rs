@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::judge::{self, Judged};
-use super::report::{Family, gravest_first, named};
+use super::judge::{Family, gravest_first, named};
 use super::table::{Cell, Table, key};
 use super::{Against, Change, Delivered, FEWEST, FactChange, Outlier};
 use crate::compare::Measure;

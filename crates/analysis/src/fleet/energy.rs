@@ -1,7 +1,7 @@
 //! Which nodes take more energy than others of their group for the same work. Judged for itself, so that what is called slow does
 //! not depend on whether energy could be read.
 
-use super::report::{Family, named};
+use super::judge::{Family, named};
 use super::table::Table;
 use super::{Delivered, Named, Taken, judge};
 use crate::compare::inverse;

@@ -1,8 +1,9 @@
 //! How far nodes lie from what is typical of their group, and whether that is more than chance.
 
-use super::FEWEST;
 use super::table::Cell;
+use super::{FEWEST, Named, Outlier};
 use crate::Measure;
+use crate::compare::RATE;
 use stats::{Estimate, Exact, NORMAL_975, false_discovery_rates, mean, median, qn, student_p, tail_degrees};
 
 /// Degrees of freedom that the tails of n values over their own Qₙ lack, by simulation.
@@ -174,4 +175,31 @@ impl Judged {
 pub(super) fn typical(cells: &[Option<Cell>]) -> (f64, f64) {
     let judged = column(cells, &vec![1.0; cells.len()]);
     (judged.centre, judged.error)
+}
+
+/// A group as it is judged.
+pub(super) struct Family {
+    /// Its name.
+    pub(super) name: String,
+    /// The places of its nodes in what was delivered.
+    pub(super) nodes: Vec<usize>,
+    /// Their verdicts.
+    pub(super) verdicts: Verdicts,
+}
+
+/// Sorts what is named: the slow ones by how far they lie, then the fast ones.
+pub(super) fn gravest_first(found: &mut [Outlier]) {
+    found.sort_by(|a, b| {
+        let slow = |one: &Outlier| one.named == Named::Slow;
+        slow(b)
+            .cmp(&slow(a))
+            .then_with(|| b.deviation.value.abs().total_cmp(&a.deviation.value.abs()))
+            .then_with(|| (a.node, a.column).cmp(&(b.node, b.column)))
+    });
+}
+
+/// Returns true if a deviation in per cent is named.
+pub(super) fn named(deviation: f64, q: f64, threshold: f64) -> Option<Named> {
+    let beyond = q <= RATE && deviation.abs() > threshold;
+    beyond.then_some(if deviation < 0.0 { Named::Slow } else { Named::Fast })
 }

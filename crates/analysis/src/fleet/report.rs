@@ -2,24 +2,13 @@
 
 use anyhow::Result;
 
-use super::judge::{self, Deviation, Judged, Verdicts};
+use super::judge::{self, Deviation, Family, Judged, gravest_first, named};
 use super::table::{Cell, Table, turned};
 use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Taken, Value};
 use super::{against, energy, facts, groups, notes, spread};
-use crate::compare::RATE;
 use catalogue::Metric;
 use stats::{Estimate, Exact, NORMAL_975, mean, rank_ranges};
 use words::Grouped;
-
-/// A group as it is judged.
-pub(super) struct Family {
-    /// Its name.
-    name: String,
-    /// The places of its nodes in what was delivered.
-    pub(super) nodes: Vec<usize>,
-    /// Their verdicts.
-    verdicts: Verdicts,
-}
 
 impl FleetReport {
     /// Returns the report of what nodes delivered for the fleet run `run`, and what changed since `before`: a fleet run's name
@@ -153,23 +142,6 @@ impl FleetReport {
         gravest_first(&mut found);
         found
     }
-}
-
-/// Sorts what is named: the slow ones by how far they lie, then the fast ones.
-pub(super) fn gravest_first(found: &mut [Outlier]) {
-    found.sort_by(|a, b| {
-        let slow = |one: &Outlier| one.named == Named::Slow;
-        slow(b)
-            .cmp(&slow(a))
-            .then_with(|| b.deviation.value.abs().total_cmp(&a.deviation.value.abs()))
-            .then_with(|| (a.node, a.column).cmp(&(b.node, b.column)))
-    });
-}
-
-/// Returns true if a deviation in per cent is named.
-pub(super) fn named(deviation: f64, q: f64, threshold: f64) -> Option<Named> {
-    let beyond = q <= RATE && deviation.abs() > threshold;
-    beyond.then_some(if deviation < 0.0 { Named::Slow } else { Named::Fast })
 }
 
 /// The nodes that have figures, if any has: what is unknown of another is not a difference.

@@ -1,7 +1,7 @@
 //! Security features that cost time.
 
-use super::super::auditing::{self, State};
 use super::super::Machine;
+use super::super::auditing::{self, State};
 use super::{Path, Row, on_off, switched, text};
 
 pub(super) const ROWS: &[Row] = &[

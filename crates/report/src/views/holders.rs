@@ -4,7 +4,7 @@ use analysis::{Figure, HeldUp};
 use journal::Cause;
 use words::{figure, share};
 
-use super::latency::Task;
+use super::tasks::Task;
 use crate::document::{Block, Column, Columns, Field, Readers, Table};
 
 /// Causes of a task beside one load, and worst frames of the run, that are shown.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Grouped, Unique, figure, share};
 
-use super::latency::{self, beside, title};
+use super::tasks::{self, beside, title};
 use crate::charts::rows::{Guide, Mark, Row as Lane, Rows, Tick};
 use crate::charts::{index, key, scale::Scale};
 use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table};
@@ -73,8 +73,8 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
     let ends = rows.iter().map(|(_, load)| load.interval.high).filter(|end| end.is_finite() && *end <= most * 1.5);
     // The series of loads are those of the charts of latencies.
     let beside = rows.iter().map(|(row, _)| row.cell.key.load.as_str());
-    let loads = latency::tasks(results).1.into_iter().chain(beside.clone()).unique();
-    let mut shown: Vec<usize> = beside.map(|load| latency::series(&loads, load)).unique();
+    let loads = tasks::tasks(results).1.into_iter().chain(beside.clone()).unique();
+    let mut shown: Vec<usize> = beside.map(|load| tasks::series(&loads, load)).unique();
     shown.sort_unstable();
     let apart = rows.len() <= LANES;
     let name = |(row, _): &Beside<'_>| match apart {
@@ -82,7 +82,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
         false => row.cell.key.load.clone(),
     };
     let mark = |row: &Beside<'_>| {
-        let series = if apart { latency::series(&loads, &row.0.cell.key.load) } else { 0 };
+        let series = if apart { tasks::series(&loads, &row.0.cell.key.load) } else { 0 };
         let lane = if apart { shown.iter().position(|known| *known == series).unwrap_or(0) } else { 0 };
         let mark = Mark::new(series, lane, interval(row.1), format!("{}%", share(row.1.achieved)), hover(row));
         // Where marks share a lane there is no room for words.

@@ -6,7 +6,7 @@ use serde_json::json;
 use stats::Estimate;
 use words::{figure, whole};
 
-use super::latency::title;
+use super::tasks::{beside, title};
 use crate::charts::key;
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
 use crate::charts::scale::Scale;
@@ -42,7 +42,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 fn name(curve: &Curve<'_>) -> String {
     let Key { load, .. } = &curve.first.key;
     let label = curve.first.label.rsplit_once(" at ").map_or(curve.first.label.as_str(), |(label, _)| label);
-    format!("{} {}", title(label, &curve.first.key), super::latency::beside(load))
+    format!("{} {}", title(label, &curve.first.key), beside(load))
 }
 
 /// Returns for each server whether it keeps up with the highest rate.

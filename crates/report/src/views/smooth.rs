@@ -3,7 +3,7 @@
 use analysis::Results;
 use catalogue::NONE;
 
-use super::latency::{Beside, Task, tasks};
+use super::tasks::{Beside, Task, tasks};
 use crate::document::Block;
 
 /// From this share of deadlines met on, in per cent, a task is smooth.

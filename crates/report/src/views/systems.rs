@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::comparisons::{measured, words_of};
 use super::shared::to_post;
-use super::{compare, why};
+use super::{compared, why};
 use crate::document::{Block, Column, Columns, Document, Field, Readers, Table, Tone};
 
 /// The version of the report's keys.
@@ -24,12 +24,12 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
     let rows = all.sorted_side_by_side(by);
     let indexes = all.indexes_side_by_side();
     let mut document = Document::new(FORMAT, "unixmark compare", "Systems side by side", &["systems"]);
-    document.extend([Block::Lead(vec![lead(all, &rows)]), compare::runs(all, false)]);
+    document.extend([Block::Lead(vec![lead(all, &rows)]), compared::runs(all, false)]);
     document.extend(all.warnings.iter().map(|text| Block::Text(Readers::PEOPLE, "Warning: ".to_owned(), text.clone())));
-    document.extend(compare::differences(all));
+    document.extend(compared::differences(all));
     document.extend(all.why.iter().flat_map(why::blocks));
     document.extend([
-        Block::Data("runs", compare::runs_data(all)),
+        Block::Data("runs", compared::runs_data(all)),
         Block::Data("comparable", json!(all.unlike.is_empty())),
         Block::Data("warnings", json!(all.warnings)),
     ]);
