@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Figure, score};
+use super::{Figure, rate};
 use catalogue::{Catalogue, Metric, Processor};
 use journal::{Cell, Journal, Quantity, Trial};
 use stats::{Estimate, Histogram, log_interval, mean};
@@ -113,7 +113,7 @@ fn best(measured: &[&Trial]) -> Option<Best> {
         told.min_by(|a, b| a.0.total_cmp(&b.0))
     };
     let found: Vec<(f64, f64)> = measured.iter().filter_map(least).collect();
-    let over = |of: fn(&(f64, f64)) -> f64| score::of_rates(&found.iter().map(of).collect::<Vec<f64>>());
+    let over = |of: fn(&(f64, f64)) -> f64| rate::typical(&found.iter().map(of).collect::<Vec<f64>>());
     let (ns, clock, cycles) = (over(|one| one.0), over(|one| one.1), over(|one| one.0 * one.1));
     ns.value.is_finite().then_some(Best { ns, clock, cycles })
 }
@@ -134,7 +134,7 @@ fn values(cell: &Cell, measured: &[&Trial]) -> Vec<Value> {
     found.retain(|name, _| is_other(name) && cell.metric != Metric::Latency);
     let value = |(name, (unit, numbers)): (&str, (&str, Vec<f64>))| {
         let varies = numbers.iter().any(|number| *number != numbers[0]);
-        Value { name: name.to_owned(), unit: unit.to_owned(), varies, value: score::of_rates(&numbers) }
+        Value { name: name.to_owned(), unit: unit.to_owned(), varies, value: rate::typical(&numbers) }
     };
     found.into_iter().map(value).collect()
 }

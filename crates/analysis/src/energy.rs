@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::score;
+use super::rate;
 use catalogue::Metric;
 use journal::{Cell, Trial};
 use stats::{ByBlock, Estimate};
@@ -32,8 +32,8 @@ impl Energy {
         let watts: Vec<f64> = trials.iter().map(|trial| trial.1).collect();
         let joules: Option<Vec<f64>> = trials.iter().map(|trial| trial.2).collect();
         Some(Box::new(Energy {
-            watts: score::of_rates(&watts),
-            per_operation: joules.map(|joules| score::of_rates(&joules)),
+            watts: rate::typical(&watts),
+            per_operation: joules.map(|joules| rate::typical(&joules)),
             n: trials.len(),
             trials,
         }))
@@ -70,7 +70,7 @@ pub(super) fn joules(cell: &Cell, trial: &Trial) -> Option<f64> {
 /// Operations per second of all copies together: what a rate counts (loops, KB, millions of instructions), or pieces of
 /// work. A program's own time says nothing of how often it was taken.
 fn operations(cell: &Cell, trial: &Trial) -> Option<f64> {
-    let score = score::rate(cell, trial)?;
+    let score = rate::rate(cell, trial)?;
     match cell.metric {
         Metric::Rate if cell.timebase > 0.0 => Some(score / cell.timebase),
         Metric::Rate => Some(score),

@@ -3,7 +3,7 @@
 use journal::{Cell, Execution, Trial};
 use stats::{Estimate, mean, median_interval};
 
-use super::{Measure, latency::MS, score};
+use super::{Measure, rate, rate::MS};
 
 const KIB_OF_MIB: f64 = 1024.0;
 
@@ -66,5 +66,5 @@ fn used(trials: &[&Trial], measure: Measure) -> Estimate {
 /// Returns the time of a command that was measured in few trials, by its executions.
 pub(super) fn wall(cell: &Cell, trials: &[&Trial]) -> Option<Estimate> {
     let walls: Vec<f64> = executions(trials).map(|one| amount(one, Measure::Score)).collect();
-    (cell.command && trials.len() < FEWEST && !walls.is_empty()).then(|| score::of_rates(&walls))
+    (cell.command && trials.len() < FEWEST && !walls.is_empty()).then(|| rate::typical(&walls))
 }

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::latency::{MS, WORST};
+use super::rate::MS;
 use journal::{Cause, Frames};
+
+/// The number of worst frames that are shown.
+pub(super) const WORST: usize = 32;
 
 /// Late frames and their causes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::holders::{HeldUp, holders};
+use super::holders::{HeldUp, WORST, holders};
+use super::rate::{self, MS};
 use super::{Figure, Remark, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use stats::{ByBlock, Estimate, Exact, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
@@ -10,12 +11,6 @@ use words::Unique;
 
 /// The percentiles that reports show, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
-
-/// The number of worst frames that are shown.
-pub(super) const WORST: usize = 32;
-
-/// ns in the unit of every latency, ms.
-pub(super) const MS: f64 = 1e6;
 
 /// The figures of a cell's frames. Times are in ms, shares in per cent.
 #[derive(Debug, Clone)]
@@ -155,7 +150,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Figure> {
     let planned: u64 = all().map(|frames| frames.schedule.planned).sum();
     let share_of = |count: u64| 100.0 * count as f64 / planned.max(1) as f64;
     let samples = measured.iter().map(|trial| Sample::new(trial, quantile(trial, share)));
-    let window = mean(measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)));
+    let window = mean(measured.iter().map(|trial| rate::length(&trial.copies[0].slices)));
     let broke = all().filter_map(|frames| frames.broke);
     warnings.extend(broke.map(|delay| Remark::FrameBroke { late_ms: delay as f64 / MS }));
     Some(Figure {

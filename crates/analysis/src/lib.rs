@@ -24,6 +24,7 @@ mod predicted;
 mod printed;
 mod progress;
 mod quiet;
+mod rate;
 mod reference;
 mod remark;
 mod scaling;

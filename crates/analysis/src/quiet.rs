@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Figure, Sample, score};
+use super::{Figure, Sample, rate};
 use catalogue::{Catalogue, Metric};
 use journal::{Cell, Key, Trial};
 use stats::{Estimate, Exact, Mean, Standard, mean, quantile};
@@ -160,9 +160,9 @@ impl Neighbours {
 
 /// Returns who disturbed the trial; `None` if nobody did or the journal does not say.
 pub(super) fn neighbour(cell: &Cell, trial: &Trial, cpus: usize) -> Option<Neighbour> {
-    let window = score::window(trial);
+    let window = rate::window(trial);
     let noise = trial.noise.as_ref().filter(|_| window > 0.0)?;
-    if score::foreign_time(cell, trial).is_some_and(|others| others / window > OTHERS) {
+    if rate::foreign_time(cell, trial).is_some_and(|others| others / window > OTHERS) {
         let waiting = noise.psi_cpu_some_s.is_some_and(|waiting| waiting / window > WAITING);
         return Some(if waiting { Neighbour::Competing } else { Neighbour::Beside });
     }

@@ -4,10 +4,11 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::quiet::neighbour;
+use super::rate::{copy_rate, count, counted, foreign_time, length, rate, typical, window};
 use super::{Executed, Figure, Remark, Sample, executed};
 use catalogue::Metric;
 use journal::{Cell, Copy, Journal, Run, Score, Slice, Trial};
-use stats::{Estimate, Exact, Mean, log_interval, mean, median, median_interval, qn};
+use stats::{Estimate, Exact, Mean, log_interval, mean, median, qn};
 
 /// Shares of a window from which on a disturbance is told.
 const STEAL: f64 = 0.02;
@@ -30,7 +31,7 @@ pub struct Pass {
 /// The score of the cell's trials so far.
 pub(super) fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     let rates: Vec<f64> = trials.iter().filter_map(|trial| rate(cell, trial)).collect();
-    resolved(of_rates(&rates), cell, trials)
+    resolved(typical(&rates), cell, trials)
 }
 
 /// Returns an estimate as counts can show it: equal ones leave an interval without any width, and
@@ -50,12 +51,6 @@ pub(super) fn quantum<T: Borrow<Trial>>(cell: &Cell, trials: &[T]) -> f64 {
     let measured = trials.iter().map(Borrow::borrow).filter(|trial| !trial.copies.is_empty());
     let counts = measured.map(|trial| trial.copies.iter().map(|copy| count(counted(cell, copy))).sum::<f64>().max(1.0));
     1.0 / median(&counts.collect::<Vec<f64>>())
-}
-
-/// The median with its order-statistic interval; with fewer than six trials, Student's.
-pub(super) fn of_rates(rates: &[f64]) -> Estimate {
-    let estimate = median_interval(rates);
-    if estimate.bounded() { estimate } else { log_interval(estimate.value, rates) }
 }
 
 /// Returns the row of a cell, unless no trial has a result.
@@ -78,7 +73,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
     } else {
         let rates: Vec<f64> = measured.iter().filter_map(|trial| rate(cell, trial)).collect();
         let seconds = mean(measured.iter().map(|trial| pass(cell, trial).seconds));
-        (of_rates(&rates), seconds, rates.len(), rates)
+        (typical(&rates), seconds, rates.len(), rates)
     };
     let of_executions = executed::wall(cell, &measured);
     let few = of_executions.is_none() && !classic && n < 6;
@@ -112,7 +107,7 @@ fn imported(cell: &Cell, trials: &[&Trial]) -> Figure {
     let values: Vec<f64> = scores.iter().map(|(_, score)| score.value).collect();
     let sample = |(trial, score): &(&Trial, &Score)| Sample::new(trial, score.value);
     let seconds = mean(scores.iter().map(|(_, score)| score.seconds));
-    let row = Figure::new(cell, of_rates(&values), values.len(), seconds);
+    let row = Figure::new(cell, typical(&values), values.len(), seconds);
     let warnings = if values.len() < 6 { vec![Remark::LogNormal { trials: values.len() }] } else { Vec::new() };
     Figure { samples: scores.iter().map(sample).collect(), warnings, ..row }
 }
@@ -150,82 +145,6 @@ fn within(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f64 {
     let spread = qn(&values.iter().map(|value| value.natural_log()).collect::<Vec<f64>>());
     let share = median(&slices) / (spread * spread);
     if share.is_finite() { share.min(1.0) } else { 0.0 }
-}
-
-/// The slices that count: those after the warm-up, unless nothing was completed in them.
-pub(super) fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [Slice] {
-    let after = copy.slices.get(cell.warmup as usize..).unwrap_or_default();
-    if length(after) > 0.0 && count(after) > 0.0 { after } else { &copy.slices }
-}
-
-/// Seconds from the first slice's start to the last one's end.
-pub(super) fn length(slices: &[Slice]) -> f64 {
-    match (slices.first(), slices.last()) {
-        (Some(first), Some(last)) => last.end.saturating_sub(first.start) as f64 / 1e9,
-        _ => 0.0,
-    }
-}
-
-pub(super) fn count(slices: &[Slice]) -> f64 {
-    slices.iter().map(|slice| slice.count as f64).sum()
-}
-
-/// Returns the sum of the copies' rates in the cell's unit over the interval that all of them share, or the mean of their
-/// times per piece of work; nothing of a trial without a result.
-pub(super) fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
-    if trial.copies.is_empty() {
-        return None;
-    }
-    let rates = shared_rates(cell, &trial.copies)
-        .unwrap_or_else(|| trial.copies.iter().map(|copy| copy_rate(cell, copy)).collect());
-    let sum: f64 = rates.iter().sum();
-    Some(if cell.metric == Metric::Time { sum / trial.copies.len() as f64 } else { sum })
-}
-
-/// The copies' rates, or times per piece of work, over the interval from the last start to the first end: what a copy did
-/// alone is in none of them, and a stall across an edge in its copy's. `None` if they share no interval or report values
-/// of their own, or a copy did nothing in it.
-fn shared_rates(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
-    if cell.value.is_some() {
-        return None;
-    }
-    let counted: Vec<&[Slice]> = copies.iter().map(|copy| counted(cell, copy)).collect();
-    // By the plan, where the journal says it: a slice that a stall makes longer may begin in the warm-up.
-    let opening = u64::from(cell.warmup).saturating_mul(cell.slice);
-    let first = if cell.slice > 0 { copies.iter().map(|copy| &copy.slices[..]).collect() } else { counted.clone() };
-    let from = first.iter().filter_map(|slices| Some(slices.first()?.start)).max()?.max(opening);
-    let to = counted.iter().filter_map(|slices| Some(slices.last()?.end)).min()?;
-    let seconds = to.checked_sub(from).filter(|ns| *ns > 0)? as f64 / 1e9;
-    let worth = |copy: &Copy| match cell.metric {
-        Metric::Time => seconds * cell.scale / done_within(&copy.slices, from, to),
-        _ => done_within(&copy.slices, from, to) * cell.scale * cell.timebase / seconds,
-    };
-    let rates: Vec<f64> = copies.iter().map(worth).collect();
-    rates.iter().all(|rate| rate.is_finite()).then_some(rates)
-}
-
-/// Returns the work between two moments, where a slice that lies across one of them counts by its share.
-fn done_within(slices: &[Slice], from: u64, to: u64) -> f64 {
-    let part = |slice: &Slice| {
-        let inside = slice.end.min(to).saturating_sub(slice.start.max(from));
-        let (count, length) = (slice.count as f64, slice.length());
-        if inside == length { count } else { count * inside as f64 / length as f64 }
-    };
-    slices.iter().map(part).sum()
-}
-
-/// A copy's rate in the cell's unit, or its time per piece of work.
-pub(super) fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
-    match &cell.value {
-        Some(name) => copy.values.get(name).map_or(0.0, |value| value.0),
-        None => {
-            let slices = counted(cell, copy);
-            match cell.metric {
-                Metric::Time => length(slices) * cell.scale / count(slices),
-                _ => count(slices) * cell.scale * cell.timebase / length(slices),
-            }
-        }
-    }
 }
 
 /// The numbers that one copy reported in a pass, as UnixBench's programs do.
@@ -318,31 +237,10 @@ pub fn steal(journal: &Journal) -> Option<f64> {
     (time > 0.0).then(|| steal / time)
 }
 
-/// Seconds of the longest copy's window.
-pub(super) fn window(trial: &Trial) -> f64 {
-    trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max)
-}
-
-/// Processor time in seconds that neither the measured programs nor their load used; `None` where the journal does not say.
-/// Counters go on until the last program ended, a little after the window.
-pub(super) fn foreign_time(cell: &Cell, trial: &Trial) -> Option<f64> {
-    // The first thread tells for all of a program.
-    let copies = trial.copies.iter().take(if cell.threads { 1 } else { usize::MAX });
-    let programs = copies.chain(trial.background.as_ref().map(|load| &load.copy));
-    let own: f64 = programs.map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
-    Some(trial.noise.as_ref()?.busy_s? - own)
-}
-
 /// A share in per cent, by steps of 5 from 10 on: rows that were disturbed alike have one remark.
 fn about(share: f64) -> f64 {
     let step = if share < 0.1 { 1.0 } else { 5.0 };
     (share * 100.0 / step).round() * step
-}
-
-/// Processor time in seconds that a program and its children used, if it is known.
-pub(super) fn own_time(copy: &Copy) -> Option<f64> {
-    let usage = copy.usage.as_ref()?;
-    Some(usage.user + usage.system + usage.child_user + usage.child_system)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::{Measure, Missing};
 use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
 use crate::compare::{LEAST, judge};
 use crate::executed::amount;
-use crate::latency::MS;
-use crate::{Comparison, Remark, Widening, energy, is_printed, latency, score};
+use crate::rate::MS;
+use crate::{Comparison, Remark, Widening, energy, is_printed, latency, rate, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
 use stats::{mean, sequential_widening};
@@ -55,7 +55,7 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
             Some(mean(all.map(|one| amount(one, measure)))).filter(|mean| *mean > 0.0)
         }
         Measure::Energy => energy::joules(cell, trial),
-        Measure::Score => score::rate(cell, trial).filter(|rate| cell.metric.is_comparable(*rate)),
+        Measure::Score => rate::rate(cell, trial).filter(|rate| cell.metric.is_comparable(*rate)),
         Measure::P50 => quantile(0.5),
         Measure::P99 => quantile(0.99),
         Measure::P999 => quantile(0.999),

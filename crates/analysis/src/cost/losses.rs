@@ -1,7 +1,7 @@
 //! Events that auditing or a condition's own counters lost, by how many came.
 
 use super::{Cell, Effect, Trial};
-use crate::{Measure, score};
+use crate::{Measure, rate};
 use stats::{Estimate, mean, mean_interval};
 use words::Unique;
 
@@ -62,7 +62,7 @@ fn counts(trial: &Trial) -> Option<[f64; 2]> {
             [trail.all_events as f64, trail.lost as f64 / records]
         }
     };
-    let made = offered(trial).map_or(0.0, |_| trial.copies.iter().map(|copy| score::count(&copy.slices)).sum());
+    let made = offered(trial).map_or(0.0, |_| trial.copies.iter().map(|copy| rate::count(&copy.slices)).sum());
     Some([seen, lost.max(made - seen)])
 }
 

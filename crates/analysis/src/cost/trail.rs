@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::arms::Arms;
 use super::{Cell, Sides, TrailFigures, Trial};
-use crate::{latency, score};
+use crate::{latency, rate};
 use stats::median;
 use words::Unique;
 
 /// Returns the work of a trial in its whole window: the counts of all slices, or the frames of an interactive test.
 fn work(trial: &Trial) -> f64 {
     let frames: u64 = latency::frames(trial).map(|frames| frames.done).sum();
-    if frames > 0 { frames as f64 } else { trial.copies.iter().map(|copy| score::count(&copy.slices)).sum() }
+    if frames > 0 { frames as f64 } else { trial.copies.iter().map(|copy| rate::count(&copy.slices)).sum() }
 }
 
 /// Sums a figure over things, as a number.
@@ -70,7 +70,7 @@ pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -
 fn per_count(trials: &[&Trial]) -> Option<f64> {
     let measured: Vec<&&Trial> = trials.iter().filter(|trial| !trial.copies.is_empty()).collect();
     let copies = measured.iter().flat_map(|trial| &trial.copies);
-    let seconds = copies.map(score::own_time).collect::<Option<Vec<f64>>>()?;
+    let seconds = copies.map(rate::own_time).collect::<Option<Vec<f64>>>()?;
     let count = sum(&measured, |trial| work(trial));
     (count > 0.0 && !seconds.is_empty()).then(|| 1e9 * seconds.iter().sum::<f64>() / count)
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::details::CLOCK;
 use super::gain::quotient;
-use super::{Figure, Remark, score};
+use super::{Figure, Remark, rate};
 use catalogue::Metric;
 use journal::{Cell, Key, Run, Trial};
 use stats::{ByBlock, Estimate, Throughput, UslFit, fit_usl, mean, median, without_blocks};
@@ -188,7 +188,7 @@ fn clock(trial: &Trial) -> Option<f64> {
 
 /// Returns the share of the slowest copy in the work of the fastest; nothing of a single one.
 fn fairness(cell: &Cell, trial: &Trial) -> Option<f64> {
-    let rates: Vec<f64> = trial.copies.iter().map(|copy| score::copy_rate(cell, copy)).collect();
+    let rates: Vec<f64> = trial.copies.iter().map(|copy| rate::copy_rate(cell, copy)).collect();
     let (least, most) = (rates.iter().copied().min_by(f64::total_cmp)?, rates.iter().copied().max_by(f64::total_cmp)?);
     // The time of a copy that finished nothing is infinite.
     let share = least / most;
@@ -266,7 +266,7 @@ fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, 
         let mut normalised = None;
         if let Some((clocks, reference)) = clocks.map(|clocks| &clocks[place]).zip(reference) {
             totals.iter_mut().zip(clocks).for_each(|((_, total), clock)| *total *= reference / clock);
-            let own = score::of_rates(&without_blocks(&totals));
+            let own = rate::typical(&without_blocks(&totals));
             let before = trials.first().zip(levels.first().and_then(|first| first.normalised));
             let value = before.and_then(|(less, first)| Some(first.value * quotient(&totals, less)?.value));
             normalised = Some(value.map_or(own, |value| moved(&own, value)));
