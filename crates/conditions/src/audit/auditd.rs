@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::audit::kernel::System;
 use crate::audit::kernel_log::KernelLog;
 use crate::audit::record;
 use crate::audit::recorder::is_end;
 use crate::audit::scope::SENTINEL;
+use crate::audit::system::System;
 use crate::audit::tally::Tally;
 use crate::audit::{Flush, Sink, Surroundings, TrailSettings};
 use crate::ledger::Undo;

@@ -1,15 +1,12 @@
 //! The second stage of switching auditing on: the rules are loaded, before those of the machine's own.
 
-use machine::auditing::mark;
 use rustix::io::Errno;
 
-use crate::audit::kernel::{Setting, System};
-use crate::audit::on::On;
 use crate::audit::receiving::{Receiver, Receiving};
-use crate::audit::recorder;
 use crate::audit::rule::{ALWAYS, Rule, field, list};
-use crate::audit::scope::{LoginUid, is_own, limit_to_programs};
-use crate::audit::syntax::Line;
+use crate::audit::scope::{exclude_others, is_own, limit_to_programs};
+use crate::audit::syntax::{Line, RuleSet};
+use crate::audit::system::System;
 
 /// The rules are loaded.
 pub(crate) struct Loaded {
@@ -29,28 +26,15 @@ pub(crate) struct Counts {
 }
 
 impl Loaded {
-    /// Switches auditing on, after giving the calling thread, and so the programs, the login uid that the rules name.
-    pub(crate) fn switch_on(self) -> Result<On, String> {
-        let Loaded { receiving, counts } = self;
-        let system = &receiving.system;
-        // Before the switch, so that it makes no event of the tool's own.
-        let login_uid = LoginUid::set(&system.machine)?;
+    /// Loads the rules of the trial.
+    pub(crate) fn new(mut receiving: Receiving, set: RuleSet) -> Result<Loaded, String> {
         if receiving.state.status.enabled == 0 {
-            switch_on(system)?;
+            receiving.system.prepend(&exclude_others())?;
         }
-        // auditd 3.0 loses the first record when it starts.
-        recorder::begin(system)?;
-        let (set, rules) = (system.status()?, system.rules()?);
-        let on = On { receiving, counts, set, rules, full: false, _login_uid: login_uid };
-        on.check()?;
-        Ok(on)
+        receiving.notes.extend(set.notes);
+        let counts = load(&receiving.system, &set.rules, &receiving.receiver, &mut receiving.notes)?;
+        Ok(Loaded { receiving, counts })
     }
-}
-
-/// Switches auditing on, and writes down first that it was.
-pub(crate) fn switch_on(system: &System) -> Result<(), String> {
-    mark(&system.machine)?;
-    system.kernel.set(Setting::Enabled, 1).map_err(|error| format!("auditing cannot be switched on: {error}"))
 }
 
 /// Loads rules before those that are there, in their order. Rules about paths that do not exist are noted as missing.

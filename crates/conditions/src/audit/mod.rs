@@ -32,6 +32,7 @@ pub(crate) mod samples;
 mod scope;
 mod state;
 mod syntax;
+mod system;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -43,13 +44,14 @@ use super::ledger::Undo;
 use super::{Proof, Refusal};
 use catalogue::Switch;
 use journal::Evidence;
-use kernel::System;
 use levels::Level;
+use loaded::Loaded;
 use machine::Machine;
 use off::{Off, OffAfterOn};
 use on::On;
 use receiving::Receiving;
 use state::State;
+use system::System;
 
 pub(crate) use names::own_architecture;
 pub(crate) use state::{Found, restore};
@@ -160,7 +162,8 @@ impl Ready {
             Level::Off => Entered::Off(Off::enter(system, &state, context)?),
             Level::OffAfterOn => Entered::OffAfterOn(OffAfterOn::enter(system, &state, context)?),
             Level::On(rules) => {
-                Entered::On(Box::new(Receiving::start(system, state, context)?.load(rules)?.switch_on()?))
+                let receiving = Receiving::start(system, state, context)?;
+                Entered::On(Box::new(On::new(Loaded::new(receiving, rules)?)?))
             }
         }))
     }

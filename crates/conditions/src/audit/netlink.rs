@@ -14,7 +14,7 @@ use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size_force, set_socke
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with};
 
 use crate::audit::kernel::{Kernel, LONGEST, MESSAGE, Records, Setting, Status};
-use crate::audit::rule::Rule;
+use crate::audit::rule::{Rule, number};
 
 const GET: u16 = 1000;
 const SET: u16 = 1001;
@@ -213,11 +213,6 @@ fn open() -> Result<OwnedFd, Errno> {
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::AUDIT))?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     Ok(socket)
-}
-
-/// The number at `place`.
-pub(crate) fn number(bytes: &[u8], place: usize) -> Option<u32> {
-    bytes.get(place..place + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use machine::auditing::was_on;
 use rustix::io::Errno;
 
 use crate::audit::Surroundings;
-use crate::audit::kernel::{Setting, System};
-use crate::audit::loaded::switch_on;
+use crate::audit::kernel::Setting;
 use crate::audit::rule::list;
 use crate::audit::scope::{self, LoginUid};
 use crate::audit::state::{Found, State};
+use crate::audit::system::System;
 use crate::ledger::Undo;
 
 /// The measured programs are not audited, whatever else is.
@@ -50,7 +50,7 @@ impl OffAfterOn {
         if was_on(&system.machine).is_none() {
             let found = Found::on(state.status, state.status.backlog_limit);
             (context.record)(Undo::Audit { found })?;
-            switch_on(&system)?;
+            system.switch_on()?;
             let failed = |error: Errno| format!("auditing cannot be switched off: {error}");
             system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
         }

@@ -7,9 +7,9 @@ use journal::{Evidence, Trail};
 
 use crate::audit::clock;
 use crate::audit::kernel::Status;
-use crate::audit::loaded::Counts;
+use crate::audit::loaded::{Counts, Loaded};
 use crate::audit::receiving::{Receiver, Receiving};
-use crate::audit::recorder::Recording;
+use crate::audit::recorder::{self, Recording};
 use crate::audit::rule::{Rule, list};
 use crate::audit::samples::Sample;
 use crate::audit::scope::{LoginUid, is_own};
@@ -36,6 +36,22 @@ pub(crate) struct On {
 }
 
 impl On {
+    /// Switches auditing on, after giving the calling thread, and so the programs, the login uid that the rules name.
+    pub(crate) fn new(Loaded { receiving, counts }: Loaded) -> Result<On, String> {
+        let system = &receiving.system;
+        // Before the switch, so that it makes no event of the tool's own.
+        let login_uid = LoginUid::set(&system.machine)?;
+        if receiving.state.status.enabled == 0 {
+            system.switch_on()?;
+        }
+        // auditd 3.0 loses the first record when it starts.
+        recorder::begin(system)?;
+        let (set, rules) = (system.status()?, system.rules()?);
+        let on = On { receiving, counts, set, rules, full: false, _login_uid: login_uid };
+        on.check()?;
+        Ok(on)
+    }
+
     /// Checks that everything is as it was set.
     pub(crate) fn check(&self) -> Result<(), String> {
         let now = self.receiving.system.status()?;

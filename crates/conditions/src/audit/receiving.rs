@@ -8,14 +8,13 @@ use rustix::io::Errno;
 use crate::audit::auditd::Auditd;
 use crate::audit::clock;
 use crate::audit::file::TrailFile;
-use crate::audit::kernel::{Records, Setting, System};
+use crate::audit::kernel::{Records, Setting};
 use crate::audit::kernel_log::KernelLog;
-use crate::audit::loaded::Loaded;
 use crate::audit::recorder::{Recorder, Source};
 use crate::audit::samples::kauditd;
 use crate::audit::scope::{self, SENTINEL};
 use crate::audit::state::{Found, State, name, put_back};
-use crate::audit::syntax::RuleSet;
+use crate::audit::system::System;
 use crate::audit::tally::Tally;
 use crate::audit::{Sink, Surroundings};
 use crate::ledger::Undo;
@@ -94,16 +93,6 @@ impl Receiving {
             ));
         }
         Ok(Receiving { system, state, found, is_in_use, recorder, receiver, _records: records, offset, notes })
-    }
-
-    /// Loads the rules of the trial.
-    pub(crate) fn load(mut self, set: RuleSet) -> Result<Loaded, String> {
-        if self.state.status.enabled == 0 {
-            self.system.prepend(&scope::exclude_others())?;
-        }
-        self.notes.extend(set.notes);
-        let counts = crate::audit::loaded::load(&self.system, &set.rules, &self.receiver, &mut self.notes)?;
-        Ok(Loaded { receiving: self, counts })
     }
 }
 

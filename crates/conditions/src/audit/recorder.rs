@@ -15,10 +15,11 @@ use rustix::process::setpriority_process;
 
 use crate::audit::clock::{monotonic, thread_time, wall_ms};
 use crate::audit::file::{self, TrailFile};
-use crate::audit::kernel::{LONGEST, MESSAGE, Records, System};
+use crate::audit::kernel::{LONGEST, MESSAGE, Records};
 use crate::audit::kernel_log::KernelLog;
 use crate::audit::record;
 use crate::audit::samples::{Sample, Samples, awake, is_stopped, processor_time, processor_time_with_children};
+use crate::audit::system::System;
 use crate::audit::tally::Tally;
 
 /// Nanoseconds between samples.

@@ -1,7 +1,5 @@
 //! A rule as the kernel takes it: `struct audit_rule_data` of linux/audit.h.
 
-use crate::audit::netlink::number;
-
 /// The lists that rules are in. Rules about users' messages, file systems and io_uring are listed, never added.
 pub(crate) mod list {
     pub const TASK: u32 = 1;
@@ -162,6 +160,11 @@ impl Rule {
 
 fn length(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// Returns the number at `place`.
+pub(crate) fn number(bytes: &[u8], place: usize) -> Option<u32> {
+    bytes.get(place..place + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
 #[cfg(test)]

@@ -13,10 +13,11 @@ use machine::auditing::was_on;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::kernel::{LOCKED, PANIC, Setting, Status, System};
+use crate::audit::kernel::{LOCKED, PANIC, Setting, Status};
 use crate::audit::levels::Level;
 use crate::audit::rule::{NEVER, Rule, list};
 use crate::audit::scope::{SENTINEL, is_own};
+use crate::audit::system::System;
 
 /// AUDIT_FEATURE_LOGINUID_IMMUTABLE as a mask.
 const IMMUTABLE: u32 = 1 << 1;

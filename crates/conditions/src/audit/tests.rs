@@ -8,12 +8,13 @@ use journal::{Evidence, Trail};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use crate::audit::kernel::{Setting, Status, System};
+use crate::audit::kernel::{Setting, Status};
 use crate::audit::levels::Level;
 use crate::audit::rule::{Field, Rule, field, list, op};
 use crate::audit::scope::{SENTINEL, exclude_others, exclude_programs, limit_to_programs};
 use crate::audit::state::{drained, put_back};
 use crate::audit::syntax::{Unknown, parse};
+use crate::audit::system::System;
 use crate::audit::tests::fake::{Fake, KAUDITD, foreign, system, write};
 use crate::audit::{Auditing, Found, Ready, Sink, Surroundings, TrailSettings, clock};
 use crate::ledger::Undo;

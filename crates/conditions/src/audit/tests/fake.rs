@@ -10,10 +10,11 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use crate::audit::clock::wall_ms;
-use crate::audit::kernel::{Kernel, LOCKED, MESSAGE, Records, Setting, Status, System};
+use crate::audit::kernel::{Kernel, LOCKED, MESSAGE, Records, Setting, Status};
 use crate::audit::levels::Level;
 use crate::audit::rule::{Field, Rule, Value, field, list, op};
 use crate::audit::scope::SENTINEL;
+use crate::audit::system::System;
 
 /// A thread of the kernel's that sends records.
 pub(crate) const KAUDITD: u32 = 27;
