@@ -97,6 +97,26 @@ fn documentation_says_what_things_are() {
 }
 
 #[test]
+fn modules_of_a_crate_use_each_other_in_one_direction() {
+    let all: BTreeMap<Vec<String>, PathBuf> = rust_files().map(|path| (module(&path), path)).collect();
+    let uses: BTreeMap<&Vec<String>, BTreeSet<&Vec<String>>> = all
+        .iter()
+        .map(|(own, path)| {
+            let text = std::fs::read_to_string(path).unwrap();
+            (own, named_modules(&code(&text).collect::<Vec<&str>>().join("\n"), own, &all))
+        })
+        .collect();
+    assert!(uses.values().any(|used| used.len() > 5), "few modules use others");
+    for own in all.keys() {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![own]);
+        while let Some(module) = next.pop() {
+            next.extend(uses[module].iter().filter(|used| reached.insert(**used)));
+        }
+        assert!(!reached.contains(own), "{} uses what uses it: {reached:?}", own.join("/"));
+    }
+}
+
+#[test]
 fn the_glossary_names_types_that_exist() {
     let text = std::fs::read_to_string("docs/glossary.md").unwrap();
     let mut types = text.lines().flat_map(quoted).filter(|name| name.contains("::")).peekable();
@@ -119,6 +139,19 @@ fn the_checks_see_what_they_look_for() {
     assert!(!calls("program.take_stdout()?", "stdout()") && is_directive("println!(\"cargo::warning=x\");"));
     let text = "a\n// \"/proc\"\nb // /sys\n#[cfg(test)]\nmod tests {\nc";
     assert_eq!(code(text).collect::<Vec<_>>(), ["a", "b "]);
+    assert_eq!(
+        code("#[cfg(test)]\nmod tests;\nc\n#[cfg(test)]\nmod t {").collect::<Vec<_>>(),
+        ["#[cfg(test)]", "mod tests;", "c"]
+    );
+    let [own, beside] = ["crates/a/src/b/c.rs", "crates/a/src/d/mod.rs"].map(|path| module(Path::new(path)));
+    let all = BTreeMap::from([(own.clone(), PathBuf::new()), (beside.clone(), PathBuf::new())]);
+    let used = |code: &str| named_modules(code, &own, &all).into_iter().cloned().collect::<Vec<_>>();
+    assert_eq!(own, ["crates/a/src", "b", "c"]);
+    assert_eq!(
+        (used("use crate::{x, d::Y};"), used("super::super::d::f()")),
+        (vec![beside.clone()], vec![beside.clone()])
+    );
+    assert_eq!((used("use crate::e; subcrate::d"), used("self::d()")), (vec![], vec![]));
     assert_eq!(vague("/// A thing.\n/// What it is.\nfn of() {}\n#[cfg(test)]\n/// What\n"), None);
     assert_eq!(vague("  fn a() {}\n  /// Of b.\n").as_deref(), Some("/// Of b."));
     let two = "fn one() {\n let a = |x| x;\n let b =\n  move || 1;\n}\nfn two() {\n let c = |_| 2;\n";
@@ -202,7 +235,7 @@ fn crowded(text: &str) -> Option<String> {
 /// Returns the first documentation that begins with a word for a question.
 fn vague(text: &str) -> Option<String> {
     let is_doc = |line: &str| line.starts_with("///") || line.starts_with("//!");
-    let code = text.split("#[cfg(test)]").next()?;
+    let code = before_tests(text);
     let lines: Vec<&str> = std::iter::once("").chain(code.lines().map(str::trim)).collect();
     let mut firsts = lines.windows(2).filter(|pair| !is_doc(pair[0]) && is_doc(pair[1])).map(|pair| pair[1]);
     firsts
@@ -234,11 +267,53 @@ fn is_declared_a_test(path: &Path) -> bool {
     above.iter().any(|above| std::fs::read_to_string(above).is_ok_and(|text| text.contains(&declared)))
 }
 
-/// The lines of a Rust file before its tests, without comments.
+/// Returns the lines of a Rust file before its tests, without comments.
 fn code(text: &str) -> impl Iterator<Item = &str> {
-    let end = text.find("#[cfg(test)]").unwrap_or(text.len());
-    let lines = text[..end].lines().filter(|line| !line.trim_start().starts_with("//"));
+    let lines = before_tests(text).lines().filter(|line| !line.trim_start().starts_with("//"));
     lines.map(|line| line.split("// ").next().unwrap())
+}
+
+/// Returns what stands before the tests in a Rust file: they are at its end, or in a file of their own.
+fn before_tests(text: &str) -> &str {
+    let mut ends = text.match_indices("#[cfg(test)]\n").map(|(at, attribute)| (at, &text[at + attribute.len()..]));
+    let end = ends.find(|(_, item)| !item.lines().next().is_some_and(|line| line.ends_with(';')));
+    &text[..end.map_or(text.len(), |(at, _)| at)]
+}
+
+/// Returns a crate's module in a file, with the crate's folder before it: `crates/runner/src`, `supervisor`, `trial`.
+fn module(path: &Path) -> Vec<String> {
+    let text = path.with_extension("").display().to_string();
+    let folder = if text.starts_with("src/") { "src" } else { &text[..text.find("/src/").map_or(0, |at| at + 4)] };
+    let names = text[folder.len()..].split('/').filter(|name| !["", "mod", "lib", "main"].contains(name));
+    std::iter::once(folder.to_owned()).chain(names.map(str::to_owned)).collect()
+}
+
+/// Returns the modules of `all` that the code of `own` names by `crate::`, `self::` or `super::`, beside or below others.
+fn named_modules<'a>(code: &str, own: &[String], all: &'a BTreeMap<Vec<String>, PathBuf>) -> BTreeSet<&'a Vec<String>> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = BTreeSet::new();
+    for start in ["crate::", "self::", "super::"] {
+        for (at, _) in code.match_indices(start).filter(|(at, _)| !code[..*at].ends_with(|c| is_word(c) || c == ':')) {
+            let path = code[at..].split(|c| !is_word(c) && c != ':').next().unwrap();
+            let list = code[at + path.len()..].strip_prefix('{').and_then(|rest| rest.split('}').next());
+            for last in list.unwrap_or_default().split(',') {
+                let mut target = if start == "crate::" { own[..1].to_vec() } else { own.to_vec() };
+                for word in path.split("::").chain(last.trim().split("::")) {
+                    match word {
+                        "crate" | "self" | "" => {}
+                        "super" => drop(target.pop()),
+                        word => target.push(word.to_owned()),
+                    }
+                }
+                while !target.is_empty() && !all.contains_key(&target) {
+                    target.pop();
+                }
+                found.extend(all.get_key_value(&target).map(|(module, _)| module));
+            }
+        }
+    }
+    found.retain(|module| !module.starts_with(own) && !own.starts_with(module));
+    found
 }
 
 /// Whether `line` has a path below `root`, such as `/proc`.

@@ -35,14 +35,14 @@ const IDENTITY: [&str; 4] = ["system.host", "system.hostname", "run.", "imported
 /// The build, which stands beside the facts.
 const BUILD: (&str, &str) = ("software.build", "Programs, build");
 
-/// What goes with the differences between systems.
+/// The facts that go with the differences between systems.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Why {
-    /// How many systems it rests on.
+    /// The number of systems compared.
     pub systems: usize,
-    /// How many tests all of them have with an interval.
+    /// The number of tests that all of them have with an interval.
     pub tests: usize,
-    /// How many facts differ and could be examined.
+    /// The number of facts that differ and could be examined.
     pub examined: usize,
     /// The facts that go with the differences, the best first.
     pub hints: Vec<Hint>,
@@ -59,15 +59,15 @@ pub struct Hint {
     pub label: String,
     /// Each value with the letters of the systems that have it, best first.
     pub values: Vec<(String, Vec<String>)>,
-    /// What it shows in.
+    /// The kind of work that shows it.
     pub reach: Reach,
-    /// The tests of it, by name.
+    /// The tests that show it, by name.
     pub tests: Vec<String>,
-    /// By how much the worst value is slower than the best there, in per cent; negative.
+    /// The amount by which the worst value is slower than the best there, in per cent; negative.
     pub effect: f64,
-    /// How well it goes with the differences, from 0 to 1.
+    /// The agreement with the differences, from 0 to 1.
     pub fit: f64,
-    /// How many systems the smaller of its two ends rests on.
+    /// The number of systems at the smaller of its two ends.
     pub rests_on: usize,
     /// The share of the ways to deal the values out to the systems that go with them as well.
     pub chance: f64,
@@ -75,14 +75,14 @@ pub struct Hint {
     pub also: Vec<String>,
 }
 
-/// What hints rest on of a system.
+/// The part of a system that hints rest on.
 #[derive(Debug, Clone)]
 pub struct System<'a> {
-    /// What it is called by.
+    /// Its letter.
     pub name: &'a str,
     /// The score of each cell, with its unit and what kind of number it is.
     pub scores: Vec<(&'a Key, &'a str, Metric, Estimate)>,
-    /// What is known of it.
+    /// Its facts.
     pub facts: Vec<&'a Fact>,
     /// How its programs were compiled, if that may be among the reasons.
     pub build: Option<String>,
@@ -201,7 +201,7 @@ impl Candidate {
         }
     }
 
-    /// Whether two systems have the same value of this fact exactly where they have the same of the hint's.
+    /// Returns true if two systems have the same value of this fact exactly where they have the same of the hint's.
     fn splits_like(&self, hint: &Hint, systems: &[System<'_>]) -> bool {
         let group = |letter: &str| hint.values.iter().position(|(_, letters)| letters.iter().any(|one| one == letter));
         let pairs = (0..systems.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
@@ -231,22 +231,24 @@ fn matrix(systems: &[System<'_>]) -> (Vec<String>, Matrix) {
 fn candidates(systems: &[System<'_>]) -> Vec<Candidate> {
     let first = systems.iter().take(1).flat_map(|first| first.facts.iter().copied());
     let facts = first.filter(|fact| !fact.is_of_a_moment()).map(|fact| (fact.name.as_str(), fact.label.as_str()));
-    let of = |(name, label): (&str, &str)| {
-        if IDENTITY.iter().any(|start| name.starts_with(start)) {
-            return None;
-        }
-        let value = |system: &System<'_>| match name == BUILD.0 {
-            true => system.build.clone(),
-            false => system.fact(name).map(|fact| fact.value.clone()),
-        };
-        let number = |system: &System<'_>| {
-            let quantity = system.fact(name)?.quantity.as_ref()?;
-            Some(quantity.number.natural_log()).filter(|log| log.is_finite())
-        };
-        let values: Vec<String> = systems.iter().map(value).collect::<Option<_>>()?;
-        let numbers: Option<Vec<f64>> = systems.iter().map(number).collect();
-        let grouping = Grouping::new(&values, numbers)?;
-        Some(Candidate { name: name.to_owned(), label: label.to_owned(), values, grouping })
+    facts.chain([BUILD]).filter_map(|named| candidate(named, systems)).collect()
+}
+
+/// Returns a fact as a candidate; `None` if it tells systems apart by their names, or a system lacks it.
+fn candidate((name, label): (&str, &str), systems: &[System<'_>]) -> Option<Candidate> {
+    if IDENTITY.iter().any(|start| name.starts_with(start)) {
+        return None;
+    }
+    let value = |system: &System<'_>| match name == BUILD.0 {
+        true => system.build.clone(),
+        false => system.fact(name).map(|fact| fact.value.clone()),
     };
-    facts.chain([BUILD]).filter_map(of).collect()
+    let number = |system: &System<'_>| {
+        let quantity = system.fact(name)?.quantity.as_ref()?;
+        Some(quantity.number.natural_log()).filter(|log| log.is_finite())
+    };
+    let values: Vec<String> = systems.iter().map(value).collect::<Option<_>>()?;
+    let numbers: Option<Vec<f64>> = systems.iter().map(number).collect();
+    let grouping = Grouping::new(&values, numbers)?;
+    Some(Candidate { name: name.to_owned(), label: label.to_owned(), values, grouping })
 }
