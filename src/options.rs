@@ -14,7 +14,7 @@ use journal::{Journal, Store};
 /// The variable that says where runs are kept.
 const RESULTS: &str = "UNIXMARK_RESULTS";
 
-/// Where runs are kept.
+/// The directory of runs.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Results {
     // Read here: clap shows an option that has a variable in every usage line once that is set.

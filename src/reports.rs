@@ -30,7 +30,7 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns whether the run at `path` is this user's own: in the results directory, where nobody else
+/// Returns true if the run at `path` is this user's own: in the results directory, where nobody else
 /// could have put it. Those of others are only read.
 pub(crate) fn is_own(store: &Store, path: &Path) -> bool {
     path.parent() == Some(store.root()) && files::check_trusted(&path.join(FILE)).is_ok()

@@ -202,7 +202,7 @@ impl Billing<'_> {
     }
 }
 
-/// Returns whether a run was made on this machine as it is now.
+/// Returns true if a run was made on this machine as it is now.
 fn is_of_here(journal: &Journal, facts: &Facts) -> bool {
     Facts::suspects().all(|(_, name)| journal.facts.value(name) == facts.value(name))
 }

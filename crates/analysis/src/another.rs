@@ -9,7 +9,7 @@ use stats::{Exact, Mean, student_p, student_quantile};
 /// The fewest earlier runs that say anything of the next.
 pub const FEWEST: usize = 3;
 
-/// Where the same figure of another run lies with 95 % probability.
+/// The interval in which the same figure of another run lies with 95 % probability.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Another {
     /// The lower end.

@@ -41,7 +41,7 @@ pub struct Bill {
 /// Blocks and the time they take or are spread over.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many.
+    /// The number of blocks.
     pub blocks: u32,
     /// Seconds from the first to the end of the last.
     pub seconds: f64,

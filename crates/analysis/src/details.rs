@@ -19,7 +19,7 @@ pub(super) const CLOCK: &str = "clock";
 /// Beside the score of one cell.
 #[derive(Debug, Clone, Default)]
 pub struct Details {
-    /// How long single operations took.
+    /// The times that single operations took.
     pub times: Option<Times>,
     /// The work undisturbed.
     pub best: Option<Best>,
@@ -60,9 +60,9 @@ pub struct Limit {
     pub limit: f64,
     /// The unit of both.
     pub unit: String,
-    /// Where the limit comes from.
+    /// The source of the limit.
     pub source: String,
-    /// How near the figure comes to the limit: 1 is all.
+    /// The share of the limit that the figure reaches: 1 is all.
     pub share: f64,
 }
 

@@ -16,7 +16,7 @@ pub struct Drifting {
     pub share: f64,
     /// The most likely time in seconds after which that speed has forgotten itself.
     pub seconds: f64,
-    /// How many times as wide the intervals of scores are for it; the median over the rows.
+    /// The factor by which the intervals of scores are wider for it; the median over the rows.
     pub widening: f64,
 }
 
@@ -43,7 +43,7 @@ impl Drifting {
     }
 }
 
-/// How many times as wide intervals are as those of independent trials.
+/// The factor by which intervals are wider than those of independent trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Widening {
     /// The widening for the cell alone.

@@ -12,7 +12,7 @@ pub enum Findings {
         /// Every test and index measured at the fewest copies and at more.
         gains: Vec<Gain>,
     },
-    /// How tests scale.
+    /// The scaling of tests.
     Scaling(Vec<Scaling>),
     /// The cost of conditions.
     Cost(Box<Cost>),

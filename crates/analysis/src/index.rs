@@ -15,13 +15,13 @@ pub struct Index {
     pub id: String,
     /// The heading in reports.
     pub name: String,
-    /// How many copies.
+    /// The number of copies.
     pub copies: u32,
-    /// How the scores are joined.
+    /// The way to join the scores.
     pub arithmetic: Arithmetic,
     /// The index; of BYTE 3.11's the average.
     pub score: Estimate,
-    /// Where another run's would lie; `None` before enough runs are known.
+    /// The interval in which another run's would lie; `None` before enough runs are known.
     #[serde(skip)]
     pub another: Option<Another>,
     /// The index while the neighbours are quiet; `None` unless all of its tests have such a score.

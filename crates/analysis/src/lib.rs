@@ -97,7 +97,7 @@ pub fn named(label: &str, load: &str, condition: &str) -> String {
 pub struct Results {
     /// The settings of the run.
     pub run: Run,
-    /// How long it took, in seconds.
+    /// The time it took, in seconds.
     pub seconds: f64,
     /// Trials in the journal.
     pub trials: usize,
@@ -130,7 +130,7 @@ pub struct Results {
 /// A cell without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// Where in the matrix it is.
+    /// Its place in the matrix.
     #[serde(flatten)]
     pub key: Key,
     /// The test's name in reports.

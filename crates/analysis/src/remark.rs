@@ -14,12 +14,12 @@ pub enum Remark {
     ImportedScore,
     /// There are too few trials for an interval.
     NoInterval {
-        /// How many there are.
+        /// The number of trials.
         trials: usize,
     },
     /// So few trials that the interval is Student's, of logarithms.
     LogNormal {
-        /// How many there are.
+        /// The number of trials.
         trials: usize,
     },
     /// The hypervisor took this share of the processors' time, in per cent.
@@ -73,7 +73,7 @@ pub enum Remark {
     },
     /// Trials failed.
     Failed {
-        /// How many.
+        /// The number of trials.
         trials: usize,
         /// Their number.
         of: usize,
@@ -104,7 +104,7 @@ pub enum Remark {
     },
     /// A comparison rests on some of the rounds.
     SomeRounds {
-        /// How many have the cell on both sides.
+        /// The number that have the cell on both sides.
         rounds: usize,
         /// Their number.
         of: usize,
@@ -113,7 +113,7 @@ pub enum Remark {
     },
     /// A comparison rests on some of the blocks.
     SomeBlocks {
-        /// How many have the cell under both conditions.
+        /// The number that have the cell under both conditions.
         blocks: usize,
         /// Their number.
         of: usize,

@@ -26,7 +26,7 @@ pub struct Summary {
     pub run: Run,
     /// The facts of the system.
     pub facts: Facts,
-    /// How it ended; absent when the journal was cut short.
+    /// The way it ended; absent when the journal was cut short.
     pub end: Option<Ended>,
     /// Seconds it took.
     pub seconds: f64,

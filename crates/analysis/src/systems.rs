@@ -31,7 +31,7 @@ pub struct Standing {
 /// One cell by one measure, or one index, in every system.
 #[derive(Debug, Clone)]
 pub struct Across {
-    /// Where in the matrix it is; the test of an index is its name.
+    /// Its place in the matrix; the test of an index is its name.
     pub key: Key,
     /// Its name in reports.
     pub label: String,
@@ -45,7 +45,7 @@ pub struct Across {
     pub standings: Vec<Option<Standing>>,
 }
 
-/// By what rows are sorted.
+/// The order of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sorted {
     /// As the catalogue has them.

@@ -37,7 +37,7 @@ pub struct Trend {
 pub struct Series {
     /// The test's name in reports.
     pub label: String,
-    /// Where in the matrix it is.
+    /// Its place in the matrix.
     #[serde(flatten)]
     pub key: Key,
     /// The properties that its runs share: a figure of another host, procedure or build is another figure.
@@ -48,7 +48,7 @@ pub struct Series {
     pub lower_is_better: bool,
     /// The runs, the oldest first.
     pub points: Vec<Point>,
-    /// Where its level changed, in order.
+    /// The changes of its level, in order.
     pub steps: Vec<Step>,
     /// The latest beside those before it at its level; none of a single run.
     pub latest: Option<Latest>,
@@ -86,7 +86,7 @@ pub struct Step {
     /// By how much the new level is above the old one, in per cent, with its 95 % interval.
     #[serde(flatten)]
     pub change: Estimate,
-    /// How likely runs without any step would show one as large.
+    /// The probability that runs without any step show one as large.
     pub p: f64,
     /// The changes from the last run at the old level to the first at the new one.
     pub changed: Vec<Change>,
@@ -97,7 +97,7 @@ pub struct Step {
 /// How the other tests of the runs, taken together, changed between two levels of one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Others {
-    /// How many there are.
+    /// The number of other tests.
     pub tests: usize,
     /// By how many per cent their geometric mean is above the old one, as rates; with its 95 % interval.
     #[serde(flatten)]
@@ -139,7 +139,7 @@ pub struct Change {
 /// The latest run of a series beside those before it at the same level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Latest {
-    /// How many runs there were before.
+    /// The number of runs before.
     pub before: usize,
     /// The geometric mean of their scores.
     pub mean: f64,

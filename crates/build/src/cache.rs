@@ -183,12 +183,12 @@ impl Drop for Partial {
     }
 }
 
-/// Returns whether a file is nobody else's and holds these bytes.
+/// Returns true if a file is nobody else's and holds these bytes.
 fn holds(file: &Path, bytes: &[u8], mode: u32) -> bool {
     is_own(file, mode) && fs::read(file).is_ok_and(|there| there == bytes)
 }
 
-/// Returns whether a file, which is no link, is one that nobody else can replace or write, with
+/// Returns true if a file, which is no link, is one that nobody else can replace or write, with
 /// these permissions.
 pub(super) fn is_own(file: &Path, mode: u32) -> bool {
     let there = fs::symlink_metadata(file);

@@ -29,7 +29,7 @@ pub(super) fn install(file: &Path, build: &Path, name: &str) -> Result<()> {
         .with_context(why)
 }
 
-/// Returns whether a program of a build is there as it was made.
+/// Returns true if a program of a build is there as it was made.
 pub(super) fn is_sound(build: &Path, name: &str) -> bool {
     let program = program(build, name);
     is_own(&program, MODE)

@@ -27,7 +27,7 @@ pub struct Command {
     pub folder: Option<PathBuf>,
 }
 
-/// How commands are executed.
+/// The way commands are executed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Execution {
     /// Where they work.

@@ -16,7 +16,7 @@ pub struct Switch {
     pub id: String,
     /// The name in reports.
     pub label: String,
-    /// How it is switched.
+    /// The means by which it is switched.
     pub means: Means,
     /// The levels it has, in order. None at all means that it is on or not named; one with an empty name takes anything.
     #[serde(default, deserialize_with = "levels")]
@@ -91,7 +91,7 @@ fn levels<'de, D: Deserializer<'de>>(row: D) -> Result<Vec<Level>, D::Error> {
     Ok(Vec::<LevelForm>::deserialize(row)?.into_iter().map(level).collect())
 }
 
-/// How something is switched.
+/// The means of switching something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Means {

@@ -312,7 +312,7 @@ pub struct Index {
     pub id: String,
     /// The heading in reports.
     pub name: String,
-    /// How the scores are joined.
+    /// The way to join the scores.
     pub arithmetic: Arithmetic,
     /// Shown wherever one of its tests was measured, or only for runs of the group with its name.
     #[serde(default)]
@@ -321,7 +321,7 @@ pub struct Index {
     pub doc: String,
 }
 
-/// How an index joins scores.
+/// The ways in which an index joins scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arithmetic {

@@ -134,7 +134,7 @@ impl Catalogue {
 }
 
 impl Test {
-    /// Returns whether its id, label, category or documentation has a word or the name of another tool.
+    /// Returns true if its id, label, category or documentation has a word or the name of another tool.
     fn is_about(&self, name: &str) -> bool {
         [&self.id, &self.label, &self.category, &self.doc].into_iter().any(|text| mentions(text, name))
     }

@@ -31,7 +31,7 @@ impl Figure {
 pub struct Processor {
     /// The make of core.
     pub name: String,
-    /// Where the limits are from.
+    /// The source of the limits.
     pub source: String,
     /// As /proc/cpuinfo of x86 has it; empty on others.
     #[serde(default)]

@@ -61,7 +61,7 @@ pub(super) fn available(machine: &Machine) -> Result<(), String> {
     has.then_some(()).ok_or_else(missing)
 }
 
-/// Returns whether groups are of version 2, and the uppermost one.
+/// Returns the uppermost group, after true if groups are of version 2.
 fn top(machine: &Machine) -> Option<(bool, PathBuf)> {
     let (v2, groups) = levels(machine, CONTROLLER);
     Some((v2, machine.path(groups.last()?)))

@@ -51,7 +51,7 @@ impl Lock {
         Ok(Lock { file })
     }
 
-    /// Returns whether anybody holds the file at `path`, alone or shared; nobody if it is missing
+    /// Returns true if anybody holds the file at `path`, alone or shared; nobody if it is missing
     /// or cannot be opened, and perhaps somebody where files cannot be locked.
     pub fn is_held(path: &Path) -> bool {
         open_existing(path).is_ok_and(|file| file.try_lock().is_err())

@@ -20,7 +20,7 @@ pub enum Burned {
 pub struct BurnIn {
     /// The part that is burnt in.
     pub kind: Burned,
-    /// How many threads.
+    /// The number of threads.
     pub threads: u32,
     /// The program's arguments.
     pub args: Vec<String>,
@@ -55,7 +55,7 @@ pub struct Sample {
     /// The threads' work since the sample before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beats: Vec<Beat>,
-    /// Where a test of memory is.
+    /// The position of a test of memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
     /// Faults so far.
@@ -88,7 +88,7 @@ impl From<Beat> for (u32, u32, f64, u64, f64, u64) {
     }
 }
 
-/// Where a test of memory is.
+/// The position of a test of memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
     /// The pass, from 1.
@@ -150,7 +150,7 @@ pub struct Pass {
     pub at: f64,
     /// Its number, from 1.
     pub pass: u64,
-    /// How long it took.
+    /// The time it took.
     pub seconds: f64,
     /// Bytes that it moved.
     pub bytes: u64,

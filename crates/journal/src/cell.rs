@@ -10,7 +10,7 @@ use catalogue::{Condition, Copies, Metric, NONE, Test};
 pub struct Cell {
     /// Number of the cell in this run.
     pub id: usize,
-    /// Where in the matrix it is.
+    /// Its place in the matrix.
     #[serde(flatten)]
     pub key: Key,
     /// The test's name in reports.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -17,7 +17,7 @@ pub enum Severity {
 /// One thing that will spoil a run here, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Dotted and stable, such as `cpu.governor`.
     pub name: String,

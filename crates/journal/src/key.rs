@@ -9,7 +9,7 @@ use catalogue::NONE;
 pub struct Key {
     /// The test's id.
     pub test: String,
-    /// How many copies run at once.
+    /// The number of copies that run at once.
     pub copies: u32,
     /// The load that runs in the background; `none` without one.
     pub load: String,

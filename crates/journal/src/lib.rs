@@ -92,7 +92,7 @@ pub struct Warning {
     pub text: String,
 }
 
-/// How a run ended.
+/// The ways a run ends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// Why.

@@ -12,7 +12,7 @@ pub enum View {
     /// Scores and indexes.
     #[default]
     Scores,
-    /// How tests scale with copies.
+    /// The scaling of tests with copies.
     Scaling,
     /// The cost of conditions.
     Cost,
@@ -28,7 +28,7 @@ impl View {
     }
 }
 
-/// How a run measures.
+/// The procedure of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Procedure {
@@ -115,7 +115,7 @@ pub struct Run {
     pub tool: String,
     /// When it began, RFC 3339.
     pub started: String,
-    /// How it measures.
+    /// The procedure of a run.
     pub procedure: Procedure,
     /// The seed of every random order.
     pub seed: u64,
@@ -151,7 +151,7 @@ pub struct Run {
     /// The unit of commands' times in reports for people; absent where they choose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
-    /// Where copies ran: core, smt or node; empty where the scheduler chose.
+    /// The placement of copies: core, smt or node; empty where the scheduler chose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pin: String,
     /// The node and the attempt that it is in a fleet run.
@@ -220,7 +220,7 @@ impl Run {
     }
 }
 
-/// Whose part of a fleet run it is: a node's, or that of one of its tasks.
+/// The owner of a part of a fleet run: a node's, or that of one of its tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeId {
     /// The node's name, as the engine has it.
@@ -235,15 +235,15 @@ pub struct NodeId {
 pub struct Attempt {
     /// The fleet run's name.
     pub run: String,
-    /// Whose part it is.
+    /// The owner of the part.
     #[serde(flatten)]
     pub id: NodeId,
-    /// How often it was begun before.
+    /// The number of earlier attempts.
     #[serde(default)]
     pub attempt: u32,
 }
 
-/// How the measured programs were built.
+/// The build of the measured programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     /// native or portable.

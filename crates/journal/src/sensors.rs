@@ -50,9 +50,9 @@ pub enum SensorKind {
     Processor,
     /// A memory module's temperature.
     Memory,
-    /// How often processors were throttled for their temperature.
+    /// The number of times that processors were throttled for their temperature.
     Throttling,
-    /// How often processors were throttled for their power.
+    /// The number of times that processors were throttled for their power.
     PowerLimit,
     /// Memory errors that controllers have counted.
     MemoryErrors,

@@ -80,7 +80,7 @@ pub struct Copy {
     /// Its frames, of an interactive test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<Box<Frames>>,
-    /// How long single operations took, in ns.
+    /// The times that single operations took, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Box<Histogram>>,
     /// Executions of a command of the user's.

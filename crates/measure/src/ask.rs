@@ -52,7 +52,7 @@ pub struct Ask {
 /// Where a run works and is kept, whatever it measures.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Where runs are kept.
+    /// The directory of runs.
     pub store: Store,
     /// Under which directory the programs work.
     pub dir: PathBuf,

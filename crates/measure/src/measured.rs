@@ -19,7 +19,7 @@ pub struct Measured {
     pub journal: Journal,
     /// Its findings.
     pub results: Results,
-    /// How it ended; `None` if it could not go on, which is the first failure.
+    /// The way it ended; `None` if it could not go on, which is the first failure.
     pub ended: Option<Outcome>,
     /// Why it is no success, a sentence each; empty if it is one.
     pub failures: Vec<String>,

@@ -42,7 +42,7 @@ const FEWEST: u32 = 6;
 pub struct Cell {
     /// The test.
     pub test: Arc<Test>,
-    /// How many copies run at once.
+    /// The number of copies that run at once.
     pub copies: u32,
     /// The load in the background; `None` without a load.
     pub load: Option<Arc<Test>>,

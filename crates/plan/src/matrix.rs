@@ -29,7 +29,7 @@ pub struct Matrix {
     pub load_number: Option<u32>,
     /// The condition that every load runs under besides its own.
     pub load_condition: Arc<Condition>,
-    /// Where copies run.
+    /// The placement of copies.
     pub pin: Pin,
 }
 

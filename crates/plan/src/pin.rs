@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use journal::{Cpu, Topology};
 
-/// Where copies run.
+/// The placement of copies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pin {
     /// Wherever the scheduler puts them.

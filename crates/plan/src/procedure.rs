@@ -54,7 +54,7 @@ pub struct Window {
     pub slice: Duration,
     /// Number of slices.
     pub slices: u32,
-    /// How many of them, from the first, are not counted: until the test works as fast as afterwards.
+    /// The number of them, from the first, that are not counted: until the test works as fast as afterwards.
     pub warmup: u32,
     /// About what a trial takes in addition, for the estimate.
     pub around: Duration,

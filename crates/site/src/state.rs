@@ -31,7 +31,7 @@ struct Head {
     hash: u64,
 }
 
-/// By what a file shows whether it was changed.
+/// The signs by which a change of a file shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     bytes: u64,

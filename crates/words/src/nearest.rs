@@ -9,7 +9,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns whether a text has a name in any case, such as `stress-ng`, with no letter or digit beside it.
+/// Returns true if a text has a name in any case, such as `stress-ng`, with no letter or digit beside it.
 pub fn mentions(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     let ends = |before: &str| !before.ends_with(char::is_alphanumeric);

@@ -140,7 +140,7 @@ impl Experiment {
             .with_context(|| format!("{} cannot be written, so nothing is rebooted; make room", path.display()))
     }
 
-    /// Returns whether a reboot was asked for in the boot `now` or an earlier one, and not yet judged; in the
+    /// Returns true if a reboot was asked for in the boot `now` or an earlier one, and not yet judged; in the
     /// latter case the machine has been up since.
     pub(super) fn pending(&self, now: &str) -> Option<Pending> {
         let last = self.boots.last().filter(|boot| boot.outcome.is_none())?;

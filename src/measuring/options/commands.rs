@@ -19,7 +19,7 @@ const COUNTING: &str = "command-counts";
 /// Characters of a command that are its name in reports.
 const NAME: usize = 60;
 
-/// How commands are executed.
+/// The way commands are executed.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Commands {
     /// Execute this before each execution, untimed; given once for all commands, or once for each

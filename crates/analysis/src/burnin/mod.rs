@@ -34,7 +34,7 @@ pub struct BurnIn {
     pub memory: Option<Memory>,
     /// The readings of each sensor.
     pub sensors: Vec<Sensor>,
-    /// How the machine cooled down.
+    /// The cooling of the machine.
     pub cool_down: Option<CoolDown>,
     /// Everything that was sampled.
     pub samples: Vec<Sample>,

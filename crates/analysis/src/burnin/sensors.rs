@@ -29,7 +29,7 @@ pub struct Sensor {
     pub limit: Option<f64>,
 }
 
-/// How the processor cooled down.
+/// The cooling of the processor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CoolDown {
     /// The sensor.

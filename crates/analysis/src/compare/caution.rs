@@ -35,7 +35,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Returns whether there are two values of it that are known.
+    /// Returns true if there are two values of it that are known.
     pub fn is_known_twice(&self) -> bool {
         self.values.iter().filter(|(value, _)| value != UNKNOWN).nth(1).is_some()
     }

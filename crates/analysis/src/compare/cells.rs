@@ -11,7 +11,7 @@ use words::Grouped;
 /// A cell's coordinates, and the names its test goes by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// Where in the matrix it is.
+    /// Its place in the matrix.
     #[serde(flatten)]
     pub key: Key,
     /// The test's name in reports.

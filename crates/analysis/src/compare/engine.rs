@@ -56,7 +56,7 @@ const EQUIVALENCE: f64 = 0.1;
 /// Standard errors by which the truth must lie beyond what is called, to be called in four of five experiments.
 pub(crate) const FOUR_OF_FIVE: f64 = 0.8416;
 
-/// How two sides were measured.
+/// The design by which two sides were measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Design {
@@ -151,7 +151,7 @@ pub(crate) struct Observed {
     pub(crate) design: Design,
     /// The values that reports show.
     pub(crate) shown: Sides<f64>,
-    /// How many values there are.
+    /// The number of values.
     pub(crate) n: Sides<usize>,
     /// The blocks or rounds that both have.
     pub(crate) pairs: Vec<Pair>,

@@ -99,7 +99,7 @@ pub struct Comparison {
     pub measure: Measure,
     /// The unit of the values.
     pub unit: String,
-    /// How both sides were measured.
+    /// The design by which both sides were measured.
     pub design: Design,
     /// The value in A; of rounds, the median over them.
     pub a: f64,

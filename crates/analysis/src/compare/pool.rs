@@ -8,7 +8,7 @@ use stats::{ByBlock, Estimate, Exact, Sampled, mean, mean_half_width, median, pa
 /// The fewest rates that have a mean.
 const FEWEST: usize = 2;
 
-/// How several rates become one number.
+/// The mean that makes one number of several rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pool {
     /// The mean of their shifts. Its interval is by resampling blocks for all rates at once, so that noise that hits a whole

@@ -9,7 +9,7 @@ use catalogue::Metric;
 /// Its Table 2 and its Figure 4.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Thesis {
-    /// How many rounds there are.
+    /// The number of rounds.
     pub rounds: usize,
     /// Losses beyond this are in the figure, in per cent.
     pub beyond: f64,
@@ -31,7 +31,7 @@ pub struct ThesisRow {
     pub deltas: Vec<Option<f64>>,
     /// Delta-3, |Delta-1 − Delta-2|; of more rounds the largest delta less the smallest. Null of one.
     pub delta3: Option<f64>,
-    /// How many times as long the same takes, in the round that loses most.
+    /// The factor by which the same takes longer, in the round that loses most.
     pub time_factor: f64,
     /// The same of each round.
     pub time_factors: Vec<Option<f64>>,
@@ -103,7 +103,7 @@ fn bar(row: &ThesisRow) -> Bar {
     Bar { cell: row.cell.clone(), measure: row.measure, loss: -least, time_factor: row.time_factor }
 }
 
-/// How many times as long the same takes: a loss D of rate is 1 ÷ (1 − D) of time.
+/// The factor by which the same takes longer: a loss D of rate is 1 ÷ (1 − D) of time.
 fn time_factor(delta: f64) -> f64 {
     1.0 / (1.0 + delta / 100.0)
 }

@@ -91,7 +91,7 @@ pub struct Total {
     pub id: String,
     /// Its name in reports.
     pub name: String,
-    /// How many copies.
+    /// The number of copies.
     pub copies: u32,
     /// The load in the background.
     pub load: String,

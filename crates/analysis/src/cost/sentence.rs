@@ -267,7 +267,7 @@ fn percent(value: f64) -> String {
     }
 }
 
-/// How many times as long the same takes, with the interval: `7.4x (7.2x to 7.6x)`.
+/// The factor by which the same takes longer, with the interval: `7.4x (7.2x to 7.6x)`.
 fn long(effect: &Effect) -> String {
     let change = effect.comparison.adjusted_change();
     let [value, least, most] = [change.value, change.low, change.high].map(|change| times(1.0 + change / 100.0));

@@ -24,7 +24,7 @@ pub const FEWEST: usize = 5;
 /// A node's delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivered<'a> {
-    /// Whose part of the fleet run it is.
+    /// The owner of the part.
     pub id: &'a NodeId,
     /// Its name in reports: the node, and the task if it has several; it may hold anything.
     pub name: &'a str,
@@ -89,7 +89,7 @@ pub struct FleetReport {
 pub struct Group {
     /// The features that they share, such as `AMD EPYC, 2 CPUs, KVM`.
     pub name: String,
-    /// How many there are.
+    /// Their number.
     pub nodes: usize,
     /// The group's typical node over the whole fleet's, as the geometric mean over the columns; none with one group.
     pub overall: Option<f64>,
@@ -102,13 +102,13 @@ pub struct Group {
 pub struct Column {
     /// The cell.
     pub cell: Cell,
-    /// How many nodes have a figure.
+    /// The number of nodes with a figure.
     pub nodes: usize,
     /// The median node's figure over the whole fleet, in the unit, with its interval.
     pub typical: Estimate,
     /// The median node's figure of each group, in the order of the groups; none where no node of it has one.
     pub typical_of: Vec<Option<Estimate>>,
-    /// How the figures vary.
+    /// The spread of the figures.
     pub spread: Spread,
 }
 
@@ -254,7 +254,7 @@ pub struct Differing {
     pub name: String,
     /// Its name for people.
     pub label: String,
-    /// How many different values there are.
+    /// The number of different values.
     pub distinct: usize,
     /// The values and on how many nodes each is, most first, at most twelve of them.
     pub values: Vec<(String, usize)>,

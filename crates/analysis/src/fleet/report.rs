@@ -71,7 +71,7 @@ impl FleetReport {
         found
     }
 
-    /// How many nodes have a figure.
+    /// The number of nodes with a figure.
     pub fn measured(&self) -> usize {
         self.nodes.iter().filter(|node| node.values.iter().any(Option::is_some)).count()
     }

@@ -15,7 +15,7 @@ use words::{Grouped, Unique};
 /// One test at several numbers of copies.
 #[derive(Debug, Clone)]
 pub struct Scaling {
-    /// Where in the matrix it is, with the fewest copies.
+    /// Its place in the matrix, with the fewest copies.
     pub key: Key,
     /// The test's name in reports.
     pub label: String,
@@ -27,7 +27,7 @@ pub struct Scaling {
     pub total_unit: String,
     /// The levels, from the fewest copies.
     pub levels: Vec<Level>,
-    /// How many of them, from the first, the law is fitted to.
+    /// The number of them, from the first, that the law is fitted to.
     pub fitted: usize,
     /// The law; none where it has too few levels.
     pub law: Option<UslFit>,
@@ -40,7 +40,7 @@ pub struct Scaling {
 /// One test at one number of copies.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// How many copies.
+    /// The number of copies.
     pub copies: u32,
     /// One copy's share of the total; of a time, the time itself.
     pub per_copy: Estimate,

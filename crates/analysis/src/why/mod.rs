@@ -84,7 +84,7 @@ pub struct System<'a> {
     pub scores: Vec<(&'a Key, &'a str, Metric, Estimate)>,
     /// Its facts.
     pub facts: Vec<&'a Fact>,
-    /// How its programs were compiled, if that may be among the reasons.
+    /// The build of its programs, if that may be among the reasons.
     pub build: Option<String>,
 }
 

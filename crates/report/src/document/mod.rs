@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub use field::{Field, Style, Tone, interval, known};
 use maud::Markup;
 
-/// Who reads a rendered document.
+/// The readers of a rendered document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// A person at a terminal of 80 columns.
@@ -126,7 +126,7 @@ pub struct Pair {
     /// Its name at a terminal; where empty, it is not shown there.
     pub narrow: String,
     pub value: String,
-    /// Where the value comes from; may be empty.
+    /// The source of the value; may be empty.
     pub source: String,
 }
 

@@ -118,7 +118,7 @@ fn charts(results: &Results, rows: &[Row<'_>]) -> Option<Block> {
     }))
 }
 
-/// Says of commands that take little more than a process that does nothing what that takes.
+/// Returns what a process that does nothing takes, for commands that take little more.
 fn short(rows: &[Row<'_>]) -> Option<Block> {
     let is_short = |row: &&Row<'_>| row.executed.start.is_some_and(|start| row.figure.score.value < STARTS * start);
     let start = rows.iter().find(is_short)?.executed.start?;

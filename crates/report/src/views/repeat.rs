@@ -71,12 +71,12 @@ impl Repeat {
     }
 }
 
-/// Returns whether a stranger's word is a name where a command has one, and nothing else.
+/// Returns true if a stranger's word is a name where a command has one, and nothing else.
 pub fn is_name(word: &str) -> bool {
     !word.is_empty() && is_plain(word) && !word.starts_with('-')
 }
 
-/// Returns whether a word is an option rather than a value such as -5.
+/// Returns true if a word is an option rather than a value such as -5.
 fn is_option(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
 }
@@ -90,7 +90,7 @@ fn name(option: &str) -> &str {
     }
 }
 
-/// Returns whether a word is a name or a number: no path, no command, nothing that a shell
+/// Returns true if a word is a name or a number: no path, no command, nothing that a shell
 /// would take for more.
 fn is_plain(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,=+%".contains(c);

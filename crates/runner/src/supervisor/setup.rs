@@ -41,7 +41,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Says of a failure that it is that of the program beside the copies.
+    /// Returns a failure that names the program beside the copies.
     pub fn blame(self, test: &Test, refusal: Refusal) -> Refusal {
         let whose = match self {
             Role::Load => "its load",
