@@ -58,7 +58,7 @@ if ! is_new_enough; then
 	if [ -n "$found" ]; then why="rustc $found is too old"; else why="Rust is missing"; fi
 	echo "$why: installing it with rustup in $cargo_home and ${RUSTUP_HOME:-$HOME/.rustup}" >&2
 	if ! has rustup && [ -n "$(apt-cache search --names-only '^rustup$' 2>/dev/null)" ]; then
-		sh "$here/tools.sh" rustup:rustup || true
+		sh "$here/tools.sh" "rustup:rustup ca-certificates" || true
 	fi
 	if has rustup; then
 		rustup toolchain install stable --profile minimal >&2 || give_up "$why, and rustup could not install it"
