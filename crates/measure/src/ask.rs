@@ -31,7 +31,7 @@ pub struct Ask {
     pub trail: TrailSettings,
     /// The loss, in per cent, that is measured again and then is a failure.
     pub gate: Option<f64>,
-    /// True if it is no success either if that loss is neither shown nor ruled out.
+    /// True if a run that neither shows nor rules out that loss is no success.
     pub is_gate_strict: bool,
     /// The limits of what commands may do more often than the first.
     pub limits: Vec<CountLimit>,

@@ -25,7 +25,7 @@ pub struct Measured {
     pub failures: Vec<String>,
     /// The comparisons that may hide a loss of the gate's size.
     pub unseen: Option<Unseen>,
-    /// True if it is no success for that.
+    /// True if it is no success because of them.
     pub is_gate_strict: bool,
     /// Which limits of counts decide nothing, a sentence each.
     pub vague: Vec<String>,

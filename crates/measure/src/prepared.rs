@@ -29,9 +29,9 @@ const COMMANDS: Duration = Duration::from_secs(60);
 pub struct Prepared<'a> {
     /// The cells, their order and their durations.
     pub plan: Plan,
-    /// Warnings that the user should know before.
+    /// The warnings to show before the run.
     pub warnings: Vec<String>,
-    /// Traces of conditions until the machine is started again.
+    /// The traces that conditions leave until the next reboot.
     pub lasting: Vec<String>,
     /// Why nothing can be measured or compared here.
     pub obstacle: Option<String>,

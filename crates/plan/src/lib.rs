@@ -152,8 +152,8 @@ impl Plan {
         self.cells.iter().any(|cell| !cell.condition.parts.is_empty() || !cell.load_condition.parts.is_empty())
     }
 
-    /// Returns the rounds in order. The classic procedure's end; the others' go on, and the runner
-    /// stops them when every interval is narrow enough or the budget is spent.
+    /// Returns the rounds in order: every pass of the classic procedure, else the most blocks, of which the runner may
+    /// measure fewer: once every interval is narrow enough, or the budget is spent.
     pub fn rounds(&self) -> Box<dyn Iterator<Item = Round> + '_> {
         if self.procedure.effort.kind == Kind::Classic {
             let passes = self

@@ -24,7 +24,7 @@ pub enum Pin {
     Cpu(u32),
 }
 
-/// The part that begins beyond this many copies; beyond 0 if it is so at every level.
+/// The number of copies beyond which they are no longer alike, and why; 0 if that is so at every number.
 pub type Border = (u32, String);
 
 impl FromStr for Pin {
@@ -68,8 +68,7 @@ impl Pin {
         }
     }
 
-    /// Returns what `most` copies cross that fewer do not, in the order they come to it: what makes a level unlike those
-    /// before it.
+    /// Returns the borders among up to `most` copies, in the order of their numbers.
     pub fn borders(self, topology: &Topology, most: u32) -> Vec<Border> {
         let cpus = self.sorted(topology);
         let count = |of: fn(&Cpu) -> u32| cpus.iter().map(of).collect::<BTreeSet<u32>>().len() as u32;

@@ -41,9 +41,9 @@ pub struct Procedure {
     pub effort: Effort,
     /// Lengths and looks.
     pub preset: Preset,
-    /// Trials of every cell, at least.
+    /// The fewest blocks; 0 in the classic procedure, whose passes are those of each test.
     pub least: u32,
-    /// Trials of every cell, at most.
+    /// The most blocks.
     pub most: u32,
 }
 
@@ -124,9 +124,9 @@ impl Procedure {
         self
     }
 
-    /// Returns true if a cell is measured no more once its interval is narrow enough. Blocks that
-    /// are counted, or spread over a time, are all wanted.
-    pub fn closes(&self) -> bool {
+    /// Returns true if a cell is no longer measured once its interval is narrow enough: not where the number of blocks is
+    /// fixed, or where they are spread over a time and no precision is wanted.
+    pub fn stops_early(&self) -> bool {
         let spreads = self.effort.over.is_some() && self.effort.precision.is_none();
         self.least < self.most && !spreads
     }
@@ -137,12 +137,11 @@ impl Procedure {
         self.effort.over.map_or(Duration::ZERO, |over| over.mul_f64(share).min(over))
     }
 
-    /// Returns true if, after the block of this number, from 0, it is asked whether what was
-    /// measured is enough: at the preset's looks, or where the number of blocks is open, after the
-    /// least and each half of that number from there on.
-    pub fn looks_after(&self, block: u32) -> bool {
+    /// Returns true if a look is due after the block of this number, from 0: at the preset's looks, or, where the number of
+    /// blocks is open, after the fewest and after every half as many more.
+    pub fn is_look_due(&self, block: u32) -> bool {
         let measured = block + 1;
-        if !self.closes() || measured < self.least {
+        if !self.stops_early() || measured < self.least {
             return false;
         }
         if self.preset.looks.last() == Some(&self.most) {
@@ -235,7 +234,7 @@ mod tests {
     const STANDARD: Effort = Effort { kind: Kind::Standard, precision: None, budget: None, over: None, blocks: None };
 
     fn trials(procedure: &Procedure) -> (u32, u32, bool) {
-        (procedure.least, procedure.most, procedure.closes())
+        (procedure.least, procedure.most, procedure.stops_early())
     }
 
     #[test]
@@ -269,7 +268,7 @@ mod tests {
 
     #[test]
     fn looks_come_from_the_least_on() {
-        let asked = |procedure: &Procedure| (0..60).filter(|block| procedure.looks_after(*block)).collect::<Vec<_>>();
+        let asked = |procedure: &Procedure| (0..60).filter(|block| procedure.is_look_due(*block)).collect::<Vec<_>>();
         assert_eq!(asked(&Procedure::new(Purpose::Scores, STANDARD)), [15, 23, 31]);
         let narrow = Effort { precision: Some(0.02), ..STANDARD };
         assert_eq!(asked(&Procedure::new(Purpose::Scores, narrow)), [15, 23, 31, 39, 47, 55]);

@@ -1,4 +1,4 @@
-//! Commands that change the system: known to whoever ends them before they begin, and limited in time.
+//! Commands that change the system, with a limit of time. Whoever must end them learns of their group before they begin.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,7 +14,8 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::{Group, Signals, exit_status, reap};
 
-/// Becomes the command once a line comes, in the control group that is its first word; ends without one. A command must not
+/// A script that joins the control group in its first word, if any, waits for a line and becomes the command. Without a
+/// line it ends. A command must not
 /// begin before it is known who ends it.
 const STARTER: &str = r#"[ -z "$1" ] || echo 0 >"$1/cgroup.procs" || exit 126
 shift
@@ -72,7 +73,8 @@ impl Command<'_> {
     /// begins, and its error keeps the command from beginning. Processes that the command leaves behind go on.
     ///
     /// # Errors
-    /// It could not be started, failed, took too long, or was interrupted: then its whole group has ended.
+    /// It could not be started, exited with a failure, took too long, or was interrupted. In the last two cases its whole
+    /// group has ended.
     pub fn run(
         &self,
         interrupt: Option<Interrupt<'_>>,

@@ -78,7 +78,7 @@ impl Guardian {
         self.send(&format!("t{}\n", terminal.display()))
     }
 
-    /// Removes a process group that has ended.
+    /// Takes a process group off the list of those to be ended.
     ///
     /// # Errors
     /// The guardian is gone.

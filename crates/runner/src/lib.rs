@@ -155,14 +155,15 @@ pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     journal::Cell { warmup: window.warmup, slice: supervisor::ns(window.slice), control: *control, ..new }
 }
 
-/// Returns the difference of the wall clock and the monotonic one in ns, which only a jump changes.
+/// Returns the wall clock less CLOCK_MONOTONIC in ns. It changes when the wall clock is set or the machine is suspended.
 fn clock_difference() -> i128 {
     jiff::Timestamp::now().as_nanosecond() - i128::from(supervisor::monotonic())
 }
 
-/// Returns a remark if the wall clock was set since it had this difference.
+/// Returns a remark if this difference has changed.
 fn jump(before: i128) -> Option<String> {
     let seconds = (clock_difference() - before) as f64 / 1e9;
     let text = "dates may be wrong, figures are not affected";
-    (seconds.abs() > 1.0).then(|| format!("the wall clock was set by {seconds:+.1} s during the run: {text}"))
+    (seconds.abs() > 1.0)
+        .then(|| format!("the wall clock was set, or the machine suspended: {seconds:+.1} s during the run; {text}"))
 }

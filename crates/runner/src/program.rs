@@ -181,9 +181,8 @@ impl Program {
         }
     }
 
-    /// Returns the fault to blame: `why`, the protocol's, if it was broken, since a program is killed for that, else how the
-    /// program ended.
-    pub fn fault(&self, why: String) -> String {
+    /// Returns why the program failed: `why` if it broke the protocol, for which it was killed, else how it ended, else `why`.
+    pub fn reason(&self, why: String) -> String {
         if self.output.is_broken() { why } else { self.failure().unwrap_or(why) }
     }
 

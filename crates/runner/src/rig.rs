@@ -21,8 +21,8 @@ use journal::{Copy, Fact, Trial};
 use machine::Machine;
 use plan::{Cell, Window};
 
-/// The window in which a score that others count by is measured.
-pub(super) const NAMED_WINDOW: Window = Window {
+/// The window of programs that run outside all cells.
+pub(super) const SHORT_WINDOW: Window = Window {
     slice: Duration::from_millis(100),
     slices: 2,
     warmup: 0,
@@ -124,7 +124,7 @@ impl<'a> Rig<'a> {
         let args = self.arguments(test, &test.args, 1);
         let command = Command { path, args, folder: &folder, environment: &[] };
         // A rate needs longer than what is found before the window.
-        let window = Window { slices: 5, ..NAMED_WINDOW };
+        let window = Window { slices: 5, ..SHORT_WINDOW };
         let setup = Setup::alone(test, command, window);
         let trial = self.supervisor.measure(&setup, &mut Entered::default())?;
         let value = test.value.as_deref().and_then(|name| trial.copies.first()?.values.get(name));
@@ -153,7 +153,7 @@ impl<'a> Rig<'a> {
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.arguments(test, &[&test.args, more].concat(), 1);
         let command = Command { path, args, folder: &folder, environment: self.environment(test) };
-        let setup = Setup { threads, ..Setup::alone(test, command, NAMED_WINDOW) };
+        let setup = Setup { threads, ..Setup::alone(test, command, SHORT_WINDOW) };
         self.supervisor.measure(&setup, &mut Entered::default())
     }
 
@@ -217,7 +217,7 @@ impl<'a> Rig<'a> {
         };
         let name = test.graphics().map(str::to_owned);
         let mut words: Vec<String> = name.into_iter().chain(args.iter().map(filled)).collect();
-        words.extend(clock(test, self.setting.add_cycles));
+        words.extend(add_cycles_argument(test, self.setting.add_cycles));
         if !test.command.is_empty() {
             words.push("--".to_owned());
             words.extend(test.command.iter().map(filled));
@@ -341,8 +341,8 @@ fn prefixed<'f>(staging: &Staging, command: Command<'f>) -> Command<'f> {
     Command { path: PathBuf::from(starter), args, ..command }
 }
 
-/// The argument by which a program of the kit knows what its chain of additions takes, where that is not a cycle each.
-pub fn clock(test: &Test, add_cycles: u32) -> Option<String> {
+/// Returns the argument that tells a program of the kit how many cycles an addition takes; `None` if it is one.
+pub fn add_cycles_argument(test: &Test, add_cycles: u32) -> Option<String> {
     (test.is_ours_in_c() && add_cycles != 1).then(|| format!("add_cycles={add_cycles}"))
 }
 
@@ -368,10 +368,13 @@ mod tests {
     fn programs_of_the_kit_are_told_what_an_addition_takes() {
         let catalogue = catalogue::Catalogue::load().unwrap();
         let test = |id: &str| catalogue.test(id).unwrap();
-        assert_eq!(clock(test("core-clock"), 2).as_deref(), Some("add_cycles=2"));
-        assert_eq!(clock(test("core-clock"), 1), None, "as usual");
+        assert_eq!(add_cycles_argument(test("core-clock"), 2).as_deref(), Some("add_cycles=2"));
+        assert_eq!(add_cycles_argument(test("core-clock"), 1), None, "as usual");
         let foreign = Test::foreign(Path::new("/usr/bin/true"), &[]).unwrap();
         let graphics = catalogue.tests.iter().find(|test| test.graphics().is_some()).unwrap();
-        assert!(clock(&foreign, 2).is_none() && clock(graphics, 2).is_none(), "neither knows the argument");
+        assert!(
+            add_cycles_argument(&foreign, 2).is_none() && add_cycles_argument(graphics, 2).is_none(),
+            "neither knows the argument"
+        );
     }
 }

@@ -40,7 +40,7 @@ pub trait Bench {
     /// What the cell's condition changed could not be undone: the run must not go on.
     fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Refusal>>;
 
-    /// Executes a cell's commands once, together with those of its other arms, and counts what they do: a copy for each.
+    /// Returns what a cell's commands and those of its other arms do when they are executed: a copy for each.
     ///
     /// # Errors
     /// It cannot be counted here, a command failed, or the user wants to stop.
@@ -177,7 +177,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
                     return Ok(end);
                 }
             }
-            if !self.second && self.plan.procedure.looks_after(round.block) {
+            if !self.second && self.plan.procedure.is_look_due(round.block) {
                 self.close_what_is_enough();
             }
         }
@@ -212,7 +212,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
         let command = self.bench.command_line(cell);
         (self.watch)(Event::Begin { cell, number, block: round.block, command, left, done });
         let at = self.bench.elapsed().as_secs_f64();
-        let (trial, is_fatal) = match self.measure_together(number)? {
+        let (trial, is_fatal) = match self.measure_until_shared(number)? {
             Ok(trial) => (trial, false),
             Err(Refusal::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(refusal) => {
@@ -236,9 +236,9 @@ impl<'a, B: Bench> Rounds<'a, B> {
         })
     }
 
-    /// Measures one trial, again if its copies shared less than 95 % of the window, which the trial then says. What an
-    /// interactive test missed by a late start is in its figures.
-    fn measure_together(&mut self, number: usize) -> Result<Result<Trial, Refusal>> {
+    /// Returns a trial whose copies share 95 % of the window, or the last of a few tries; it says how late they began.
+    /// Interactive tests and commands have one try.
+    fn measure_until_shared(&mut self, number: usize) -> Result<Result<Trial, Refusal>> {
         let cell = &self.plan.cells[number];
         let window = cell.window.length().as_nanos() as f64;
         let mut late = Vec::new();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::program::Command;
-use super::rig::{NAMED_WINDOW, can_run};
+use super::rig::{SHORT_WINDOW, can_run};
 use super::supervisor::{Setup, Supervisor};
 use build::Programs;
 use catalogue::Test;
@@ -15,7 +15,7 @@ use journal::Copy;
 use machine::Machine;
 use plan::Window;
 
-/// The longest time until it is ready: a command is run once before that, however slow it is.
+/// The longest time that a program may take to be ready: a command is run once before that, however slow it is.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// One copy of a test to measure.
@@ -30,11 +30,11 @@ pub struct Single<'a> {
     pub time: Duration,
     /// The directory where the program works.
     pub folder: &'a Path,
-    /// The directory below which the tool keeps its own meanwhile.
+    /// The directory in which the tool makes its scratch directory.
     pub scratch: &'a Path,
 }
 
-/// The end of it.
+/// The end of a single measurement.
 #[derive(Debug)]
 pub enum Outcome {
     /// It was measured.
@@ -50,7 +50,7 @@ impl Single<'_> {
     /// It cannot run here, or failed: a sentence says why.
     pub fn measure(&self) -> Result<Outcome> {
         let mut supervisor = Supervisor::new(self.machine, PATIENCE, self.scratch, None, Experiment::passive())?;
-        let window = Window { slice: self.time, slices: 1, ..NAMED_WINDOW };
+        let window = Window { slice: self.time, slices: 1, ..SHORT_WINDOW };
         let mut args = self.test.args.clone();
         if !self.test.command.is_empty() {
             args.push("--".to_owned());

@@ -14,7 +14,7 @@ use lines::{Line, Log};
 use super::Outcome;
 use super::program::{Command, Program};
 use super::protocol::{Conclusion, violation};
-use super::rig::{NAMED_WINDOW, can_run, clock};
+use super::rig::{SHORT_WINDOW, add_cycles_argument, can_run};
 use super::rounds::refused;
 use super::supervisor::{IN_THE_FUTURE, Processes, Setup, Supervisor, Waited, cpu_time, monotonic, ns, result};
 use build::Programs;
@@ -120,7 +120,7 @@ fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f
         Some(programs) => programs.executable(setting.test, 0)?,
         None => return Err("its program was not built".into()),
     };
-    let args = setting.plan.args.iter().cloned().chain(clock(setting.test, setting.add_cycles)).collect();
+    let args = setting.plan.args.iter().cloned().chain(add_cycles_argument(setting.test, setting.add_cycles)).collect();
     Ok(Command { path, args, folder, environment: &[] })
 }
 
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
 
     fn burn(&mut self, supervisor: &mut Supervisor<'_>, test: &Test, processes: &mut Processes) -> Result<Trial, Stop> {
         processes.copies[0].output.foreign = lines::WORDS;
-        let setup = Setup { test, copies: Vec::new(), sides: Vec::new(), window: NAMED_WINDOW, threads: 1 };
+        let setup = Setup { test, copies: Vec::new(), sides: Vec::new(), window: SHORT_WINDOW, threads: 1 };
         supervisor.wait_until_ready(&setup, processes)?;
         // What the machine is like before it works.
         self.reading = self.sensors.read(0.0);

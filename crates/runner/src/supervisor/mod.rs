@@ -167,7 +167,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Sleeps in poll(2) until `done` holds. While a window is open nothing wakes the tool but a program that prints or
+    /// Sleeps in poll(2) until `done` holds, a program fails, a signal comes or the limit has passed. While a window is open nothing wakes the tool but a program that prints or
     /// ends, or a signal.
     pub(super) fn wait(&self, processes: &mut Processes, limit: Duration, done: impl Fn(&Processes) -> bool) -> Waited {
         let deadline = monotonic() + ns(limit);
@@ -255,7 +255,7 @@ pub(super) fn cpu_time() -> u64 {
     nanoseconds(ClockId::ProcessCPUTime)
 }
 
-/// A time in ns; of more than 146 years those, so that a sum with the clock still fits.
+/// Returns a time in ns, at most 146 years, so that its sum with the clock still fits.
 pub(super) fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).map_or(u64::MAX / 4, |ns| ns.min(u64::MAX / 4))
 }

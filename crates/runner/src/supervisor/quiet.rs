@@ -1,4 +1,4 @@
-//! A command of the user's under a condition: not measured, with the terminal of its own.
+//! A command of the user's under a condition: not measured, on the user's terminal.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

@@ -110,7 +110,9 @@ impl Supervisor<'_> {
         let program = &processes.sides[number];
         match program.output.conclusion() {
             Conclusion::Done(copies) => Ok(copies),
-            Conclusion::Skip(why) | Conclusion::Error(why) | Conclusion::Garbage(why) => Err(program.fault(why).into()),
+            Conclusion::Skip(why) | Conclusion::Error(why) | Conclusion::Garbage(why) => {
+                Err(program.reason(why).into())
+            }
         }
     }
 }

@@ -149,7 +149,7 @@ pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
         (Conclusion::Done(copies), None) => Ok(copies),
         (Conclusion::Done(_), Some(why)) | (Conclusion::Error(why), _) => Err(why.into()),
         (Conclusion::Skip(why), _) => Err(Refusal::Unavailable(why)),
-        (Conclusion::Garbage(why), _) => Err(program.fault(why).into()),
+        (Conclusion::Garbage(why), _) => Err(program.reason(why).into()),
     }
 }
 
