@@ -1,12 +1,13 @@
-# `make run` measures this machine. `make test` is what a newcomer runs: Cargo and a C compiler are enough. `make check` is about form,
+# `make run` measures this machine. `make test` is what a newcomer runs: Cargo, a C compiler and Python are enough. `make check` is about form,
 # `make test-all`, which CI runs, is everything. `make dist` makes what is handed out.
 # All install what is missing, where they may: a Rust toolchain in the home directory, and Debian packages.
 
 # Where rustup puts a toolchain, whether or not the caller's shell knows of it.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-# What the tool needs to build and its programs to run, what only checks need, and what only some tests need.
+# What the tool needs to build and its programs to run, what fake programs need, what only checks need, and what only some tests need.
 RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
+FAKE_TOOLS  = $(RUN_TOOLS) python3:python3
 CHECK_TOOLS = $(RUN_TOOLS) git:git shellcheck:shellcheck
 TEST_TOOLS  = $(CHECK_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
@@ -30,7 +31,7 @@ KERNEL_TOOLS = qemu-system-aarch64:qemu-system-arm fdtput:device-tree-compiler c
 WINDOWS_TOOLS = x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine /usr/lib/wine/wine64:wine64
 cross       = $(word 1,$(1))-gcc:gcc-$(word 1,$(1)) /usr/$(word 1,$(1))/include/stdio.h:libc6-dev-$(word 2,$(1))-cross
 
-.PHONY: run test check test-all test-arch build bench dist clean run-tools check-tools test-tools arch-tools bench-tools dist-tools
+.PHONY: run test check test-all test-arch build bench dist clean run-tools fake-tools check-tools test-tools arch-tools bench-tools dist-tools
 
 # Built for the shortest wait: the tool alone, hardly optimised and without `export`. What is measured is not: its C programs are
 # compiled as ever.
@@ -38,7 +39,7 @@ run: run-tools
 	cargo build --locked --profile fast-build --no-default-features
 	target/fast-build/unixmark run index
 
-test: run-tools
+test: fake-tools
 	tests/pool
 
 check: check-tools
@@ -72,6 +73,10 @@ clean:
 
 run-tools:
 	@sh tests/tools.sh $(RUN_TOOLS)
+	@sh tests/toolchain.sh
+
+fake-tools:
+	@sh tests/tools.sh $(FAKE_TOOLS)
 	@sh tests/toolchain.sh
 
 check-tools:

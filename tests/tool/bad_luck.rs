@@ -157,8 +157,7 @@ fn long_run(place: &Place, words: &str) -> std::process::Child {
 }
 
 fn signal(child: &std::process::Child, name: &str) {
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    assert!(testing::signal(child.id(), name));
 }
 
 #[test]

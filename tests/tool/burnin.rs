@@ -180,7 +180,7 @@ fn long(place: &Place, kind: &str, words: &str) -> Child {
 }
 
 fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
+    assert!(testing::signal(child.id(), name));
 }
 
 #[test]

@@ -284,8 +284,7 @@ fn a_dead_x_server_is_an_error_and_is_cleaned_up_after() {
 }
 
 fn kill(signal: &str, process: &str) {
-    let status = std::process::Command::new("kill").args([&format!("-{signal}"), process]).status().unwrap();
-    assert!(status.success(), "kill -{signal} {process}");
+    assert!(testing::signal(process.parse().unwrap(), signal), "kill -{signal} {process}");
 }
 
 /// The graphics program by hand, off-screen, with `words`.
@@ -336,6 +335,11 @@ fn wrong_words_are_met_with_a_sentence() {
     ] {
         let mut program = by_hand(words);
         let said = says(&mut program).next().unwrap_or_default();
+        if said.starts_with("skip EGL cannot be loaded") {
+            program.wait().unwrap();
+            testing::skip(&said);
+            continue;
+        }
         assert!(said.starts_with(told), "{words}: {said}");
         // Waiting closes stdin, which may be faster than a GL driver's end.
         let code = program.wait().unwrap().code();

@@ -47,7 +47,7 @@ fn process(place: &Place, word: &str) -> i32 {
 }
 
 fn kill(pid: i32) {
-    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+    assert!(testing::signal(pid.try_into().unwrap(), "KILL"));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn control_c_ends_real_time_tasks_and_loads_within_a_second() {
     process(&place, "/task");
     std::thread::sleep(Duration::from_millis(2500));
     let began = Instant::now();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(testing::signal(child.id(), "INT"));
     let output = child.wait_with_output().unwrap();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}: a second, and one for a busy machine", began.elapsed());
     assert_eq!(output.status.code(), Some(130));
@@ -216,6 +216,10 @@ fn placements_and_policies() {
     ] {
         let output = latency(&place, &format!("-W audio -q {words}"));
         let report = place.json("latest");
+        if report["skipped"].to_string().contains("there is no cpu cgroup here") {
+            testing::skip(&report["skipped"][0]["reason"].to_string());
+            continue;
+        }
         assert_eq!(output.status.code(), Some(0), "{words}: {} {}", stderr(&output), report["skipped"]);
         assert_eq!(report["results"].as_array().unwrap().len(), 1, "{words}");
     }
