@@ -151,6 +151,9 @@ fn control_c_ends_real_time_tasks_and_loads_within_a_second() {
 #[test]
 fn a_tool_that_is_killed_leaves_nothing() {
     let _host = testing::host();
+    if !std::fs::read_dir("/sys/fs/cgroup").is_ok_and(|mut groups| groups.next().is_some()) {
+        return testing::skip("no control groups are mounted here");
+    }
     let place = Place::new();
     let mut child = start(&place, "-t 60 -W video -w write -w compile --placement cgroup:20");
     process(&place, "/task");
@@ -216,7 +219,7 @@ fn placements_and_policies() {
     ] {
         let output = latency(&place, &format!("-W audio -q {words}"));
         let report = place.json("latest");
-        if report["skipped"].to_string().contains("there is no cpu cgroup here") {
+        if report["skipped"].to_string().contains("cgroup here") {
             testing::skip(&report["skipped"][0]["reason"].to_string());
             continue;
         }

@@ -26,7 +26,7 @@ pub struct Counts {
     pub cell: Cell,
     /// The counts: sums, then system calls by their names.
     pub all: Vec<Count>,
-    /// The largest process.
+    /// The name of the process that used the most memory, in the last execution that was counted.
     pub largest: String,
     /// The program's remarks on them, each once.
     pub notes: Vec<String>,

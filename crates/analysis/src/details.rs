@@ -75,7 +75,7 @@ pub struct Value {
     pub unit: String,
     /// The median over trials.
     pub value: Estimate,
-    /// True if it was not the same in all trials: what is says how something was measured.
+    /// True if trials differ in it. A value that never varies tells how something was measured.
     pub varies: bool,
 }
 

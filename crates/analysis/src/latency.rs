@@ -65,11 +65,11 @@ pub struct Attribution {
     pub steal_ms: Option<f64>,
     /// Moves to another processor.
     pub migrations: Option<f64>,
-    /// Page faults without and with I/O.
+    /// Page faults without I/O.
     pub minor_faults: f64,
     /// Page faults with I/O.
     pub major_faults: f64,
-    /// Context switches it suffered.
+    /// Involuntary context switches.
     pub involuntary_switches: f64,
 }
 

@@ -42,7 +42,7 @@ pub enum Saturation {
 }
 
 impl Curve<'_> {
-    /// Returns true if the server is saturated at the highest rate.
+    /// Returns whether the server is saturated at its highest rate, and at how many requests per second.
     pub fn saturation(&self) -> Saturation {
         let Some(last) = self.points.last() else { return Saturation::Unknown(f64::NAN) };
         let least = last.offered * (1.0 - SHORTFALL);

@@ -34,9 +34,9 @@ pub enum Remark {
     },
     /// A copy began so late that the trial was repeated, if that helps in this cell.
     Late {
-        /// In how many trials.
+        /// The number of trials that it concerns.
         trials: usize,
-        /// Their number.
+        /// The number of all.
         of: usize,
         /// How late at most, in ms.
         most_ms: f64,
@@ -55,9 +55,9 @@ pub enum Remark {
     },
     /// The load was not yet steady when windows opened.
     LoadUnsteady {
-        /// Before how many windows.
+        /// The number of windows that it concerns.
         windows: usize,
-        /// Their number.
+        /// The number of all.
         of: usize,
     },
     /// A note of the load's program.
@@ -66,16 +66,16 @@ pub enum Remark {
     ProgramNote {
         /// Its words.
         note: String,
-        /// In how many trials.
+        /// The number of trials that it concerns.
         trials: usize,
-        /// Their number.
+        /// The number of all.
         of: usize,
     },
     /// Trials failed.
     Failed {
-        /// The number of trials.
+        /// The number of trials that it concerns.
         trials: usize,
-        /// Their number.
+        /// The number of all.
         of: usize,
         /// Why the first did.
         reason: String,
@@ -106,7 +106,7 @@ pub enum Remark {
     SomeRounds {
         /// The number that have the cell on both sides.
         rounds: usize,
-        /// Their number.
+        /// The number of all.
         of: usize,
         /// Why the others do not.
         reason: String,
@@ -115,7 +115,7 @@ pub enum Remark {
     SomeBlocks {
         /// The number that have the cell under both conditions.
         blocks: usize,
-        /// Their number.
+        /// The number of all.
         of: usize,
     },
     /// A printed score has too few digits to tell a small difference.

@@ -20,7 +20,7 @@ pub enum Mark {
 /// A figure of one system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
-    /// It.
+    /// The figure with its interval.
     pub score: Estimate,
     /// The best and the worst place that it may have, from 1; `None` if no other system has such a figure.
     pub rank: Option<(usize, usize)>,
@@ -41,7 +41,7 @@ pub struct Across {
     pub unit: String,
     /// True if a smaller figure is better.
     pub lower_is_better: bool,
-    /// By system; `None` where it was not measured, or otherwise.
+    /// By system; `None` where it was not measured, or in another unit.
     pub standings: Vec<Option<Standing>>,
 }
 

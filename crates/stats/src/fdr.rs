@@ -1,8 +1,8 @@
 //! Many tests at once.
 
 /// Returns the q value of each p value: the smallest false discovery rate at which it would be called a discovery
-/// (Benjamini & Hochberg 1995, in the adjusted form of Yekutieli & Benjamini 1999). All those with q < 0.05 together
-/// are wrong in 5 % of the calls on average.
+/// (Benjamini & Hochberg 1995, in the adjusted form of Yekutieli & Benjamini 1999). Of all those with q < 0.05
+/// together at most 5 % are wrong on average.
 pub fn false_discovery_rates(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*b].total_cmp(&p[*a]));

@@ -120,12 +120,13 @@ impl Estimate {
         below.max(above)
     }
 
-    /// Returns it with another number in place of each of its three, `of` rising with them.
+    /// Returns the estimate with the increasing function `of` applied to its value and ends.
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Estimate {
         Estimate { value: of(self.value), low: of(self.low), high: of(self.high) }
     }
 
-    /// Returns what `of`, which rises or falls, makes of it; of one without an interval the value alone.
+    /// Returns the estimate with the monotone function `of` applied to its value and ends; of one without an interval the
+    /// value alone.
     pub fn image(&self, of: impl Fn(f64) -> f64) -> Estimate {
         let [value, one, other] = [self.value, self.low, self.high].map(of);
         if self.bounded() {

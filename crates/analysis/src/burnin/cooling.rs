@@ -243,7 +243,7 @@ fn held(series: &[(f64, f64)], worked: f64) -> Option<Held> {
     Some(Held { initial, sustained, ratio: sustained.over(&initial), lowest })
 }
 
-/// Returns the seconds in which the hypervisor took nothing.
+/// Returns the points of a series that lie more than a second from any sample in which the hypervisor took more than [`STOLEN`].
 fn undisturbed(series: &[(f64, f64)], samples: &[Sample]) -> Series {
     let stolen = samples.iter().filter(|sample| sample.sensors.steal.is_some_and(|steal| steal > STOLEN));
     let stolen: Vec<f64> = stolen.map(|sample| sample.at).collect();

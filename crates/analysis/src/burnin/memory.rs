@@ -18,7 +18,7 @@ pub struct Memory {
     pub passes: u64,
     /// Where it was in the pass that was not.
     pub unfinished: Option<Stage>,
-    /// Bytes that were written and read, in passes that were finished.
+    /// Bytes that were written and read, those of the unfinished pass too.
     pub moved: u64,
     /// Bytes per second, of passes.
     pub rate: Option<Estimate>,

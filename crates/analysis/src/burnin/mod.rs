@@ -16,7 +16,7 @@ pub use sensors::{CoolDown, Sensor};
 /// The findings of a burn-in.
 #[derive(Debug, Clone)]
 pub struct BurnIn {
-    /// The program's row in the catalogue, and its name in reports.
+    /// The id of the program's row in the catalogue.
     pub test: String,
     /// Its name in reports.
     pub label: String,

@@ -34,7 +34,7 @@ pub struct Sensor {
 pub struct CoolDown {
     /// The sensor.
     pub sensor: String,
-    /// °C before the work and at its end.
+    /// °C before the work.
     pub before: f64,
     /// °C at the work's end.
     pub hot: f64,

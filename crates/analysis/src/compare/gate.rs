@@ -144,8 +144,8 @@ impl NotCompared {
 
 impl Comparisons {
     /// Returns the gate for losses of at least `size` per cent (points for deadlines met), with the verdict of a `second`
-    /// comparison, of runs made later. About one chance difference in twenty passes once; in independent runs it rarely
-    /// passes twice (two-stage confirmation).
+    /// comparison, of runs made later. About one chance loss in twenty fails a gate once; in independent runs it rarely
+    /// does so twice (two-stage confirmation).
     pub fn gate(&self, size: f64, second: Option<&Comparisons>) -> Gate {
         let losses: Vec<Comparison> = self.comparisons.iter().filter(|one| one.is_suspect_of(size)).cloned().collect();
         let looks = second.map(|second| looks(&losses, second));

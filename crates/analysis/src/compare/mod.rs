@@ -142,7 +142,7 @@ pub struct Pair {
     pub delta: f64,
 }
 
-/// All rates together that both sides have.
+/// The geometric mean of the changes of all rates that both sides have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Total {
     /// The run or condition that is compared: with A, or of rounds A itself, with B.
@@ -171,7 +171,7 @@ impl Comparison {
         self.measure.is_of_time(self.cell.metric)
     }
 
-    /// Returns how many times as long the same takes as in A; nothing for deadlines met, energy and other amounts.
+    /// Returns how many times as long the same takes as on the reference side; `None` for what is neither a time nor a rate.
     pub fn time_factor(&self) -> Option<f64> {
         self.is_of_time().then(|| 1.0 / (1.0 + self.delta.value / 100.0))
     }

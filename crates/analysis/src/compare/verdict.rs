@@ -7,9 +7,9 @@ pub enum Verdict {
     Slower,
     /// Takes less time.
     Faster,
-    /// Meets fewer deadlines, or takes more energy.
+    /// Meets fewer deadlines, or takes more energy, memory or another amount.
     Worse,
-    /// Meets more deadlines, or takes less energy.
+    /// Meets more deadlines, or takes less energy, memory or another amount.
     Better,
     /// Runs apart differ, but whether it is the machine that changed from run to run is not known.
     Differs,

@@ -34,7 +34,7 @@ pub(super) enum Look {
     Second,
 }
 
-/// Returns the measures of a cell that its trials have; first what it is itself.
+/// Returns the measures that trials of a cell may have; the one that its test is about comes first.
 pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
     match cell.metric {
         Metric::Latency => &[Measure::P50, Measure::P99, Measure::P999, Measure::Met],

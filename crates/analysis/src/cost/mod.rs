@@ -1,6 +1,6 @@
 //! The cost of conditions: every condition against the one they are compared with, within the blocks of one run.
 //!
-//! A block holds one trial of every arm in random order: the condition compared with (the *baseline*), every other condition,
+//! A block holds one trial of every arm in random order: the condition compared with (the *reference*), every other condition,
 //! and in some blocks the first a second time (the *control*). What drifts slowly hits all arms of a block alike and goes with their
 //! difference; what is left is as likely to favour the one as the other. From block to block the differences of logarithms
 //! are judged by Hodges and Lehmann's estimate with the exact signed-rank interval ([`stats::paired_shift`]).
@@ -207,8 +207,7 @@ impl Cost {
         self.conditions.iter().flat_map(|condition| &condition.effects)
     }
 
-    /// Returns true if something takes longer by more than `size` per cent, by the whole interval of its time, and false if by
-    /// theirs nothing does.
+    /// Returns whether any time grew by more than `size` per cent, by its whole interval; `None` if intervals leave it open.
     pub fn is_slower(&self, size: f64) -> Option<bool> {
         let times = self.effects().map(|effect| &effect.comparison).filter(|one| one.measure == Measure::Score);
         let changes: Vec<_> = times.map(Comparison::change).collect();

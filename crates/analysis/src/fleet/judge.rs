@@ -198,7 +198,7 @@ pub(super) fn gravest_first(found: &mut [Outlier]) {
     });
 }
 
-/// Returns true if a deviation in per cent is named.
+/// Returns the way in which a deviation in per cent is named; `None` if it is not.
 pub(super) fn named(deviation: f64, q: f64, threshold: f64) -> Option<Named> {
     let beyond = q <= RATE && deviation.abs() > threshold;
     beyond.then_some(if deviation < 0.0 { Named::Slow } else { Named::Fast })

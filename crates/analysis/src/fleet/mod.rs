@@ -66,7 +66,7 @@ pub struct FleetReport {
     pub threshold: f64,
     /// The groups, largest first.
     pub groups: Vec<Group>,
-    /// The cells that any node has a figure of, in catalogue order.
+    /// The cells that any node has a figure of, in the order in which nodes first have them.
     pub columns: Vec<Column>,
     /// The nodes that delivered anything, best first, those without an overall value last.
     pub nodes: Vec<Node>,

@@ -51,8 +51,8 @@ impl Grouping {
         }
     }
 
-    /// Returns what is left of values when only the fact is known: the means of its groups, or the line through them; and how
-    /// many numbers that takes.
+    /// Returns the values as the fact alone predicts them: the means of its groups, or the line through them; and the number
+    /// of parameters.
     fn fitted(&self, values: &[f64]) -> (Vec<f64>, usize) {
         match self {
             Grouping::Values(groups) => {
