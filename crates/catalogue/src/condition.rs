@@ -47,7 +47,7 @@ pub struct Switch {
     /// `lost`. The level is their `$1`.
     #[serde(default)]
     pub counters: BTreeMap<String, String>,
-    /// Traces of its levels until the machine is started again, as a sentence; those that must come first do not.
+    /// A sentence about what its levels leave behind until a reboot; levels that must come first leave nothing.
     pub leaves: Option<String>,
     /// Its needs.
     #[serde(default)]
@@ -117,7 +117,7 @@ pub enum Means {
     Build,
     /// The kernel audits the measured programs.
     Audit,
-    /// Commands of the user's.
+    /// Shell commands of the row switch it on, verify that, and switch it off.
     Command,
 }
 

@@ -9,10 +9,10 @@ use anyhow::{Result, anyhow, bail};
 
 use super::{Catalogue, Group, Index, NONE, Role, Test};
 
-/// As many rows about an unknown word are named.
+/// The most rows about an unknown word that an error names.
 const HINTS: usize = 5;
 
-/// A word of more rows says nothing.
+/// The most rows about a word for which `list` is suggested.
 const MOST: usize = 20;
 
 impl Catalogue {

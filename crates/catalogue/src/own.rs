@@ -1,4 +1,4 @@
-//! The user's own tables: tests and groups beside the catalogue's.
+//! The user's own tables: tests, groups and conditions in addition to the catalogue's.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

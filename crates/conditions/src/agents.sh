@@ -6,8 +6,8 @@ start_agent() {
 	mkdir "/run/unixmark-$1" && cd "/run/unixmark-$1" || exit
 	shift
 	"$@" >output 2>errors </dev/null &
-	echo $! >pid
-	began $! >begun
+	# Without these nobody could end it.
+	echo $! >pid && began $! >begun && [ -s begun ] || { kill -9 $!; exit 1; }
 }
 # await_agent NAME TEST …: waits until the test succeeds in that directory, for at most half a minute.
 await_agent() {
@@ -16,15 +16,15 @@ await_agent() {
 	cd "/run/unixmark-$name" || exit
 	while ! "$@"; do
 		verify_agent "$name"
-		[ $((try += 1)) -lt 300 ] || { cat output errors >&2; exit 1; }
+		[ $((try += 1)) -lt 300 ] || { echo "$name is not ready after half a minute" >&2; cat output errors >&2; exit 1; }
 		sleep 0.1
 	done
 }
 # verify_agent NAME: ends the command unless it runs, with what it printed.
 verify_agent() {
-	agent_runs "$1" || { cat "/run/unixmark-$1/output" "/run/unixmark-$1/errors" >&2; exit 1; }
+	agent_runs "$1" || { echo "$1 has ended" >&2; cat "/run/unixmark-$1/output" "/run/unixmark-$1/errors" >&2; exit 1; }
 }
-# stop_agent NAME: ends it, by force after five seconds.
+# stop_agent NAME: ends its process, by force after five seconds.
 stop_agent() {
 	try=0
 	while agent_runs "$1"; do

@@ -55,13 +55,13 @@ impl Experiment {
         Ok(Experiment { settings, ledger: Some(Ledger::open()?), signals: None, lock: Some(lock) })
     }
 
-    /// Returns what a run has that switches nothing.
+    /// Returns the experiment of a run that switches nothing.
     #[must_use]
     pub fn passive() -> Experiment {
         Experiment { settings: Settings::default(), ledger: Ledger::open().ok(), signals: None, lock: None }
     }
 
-    /// Returns what another process inherits that is to undo the ledger.
+    /// Returns the files that a process inherits in order to undo the ledger.
     ///
     /// # Errors
     /// The kernel refuses.

@@ -45,7 +45,7 @@ pub use ledger::{
 /// this user can take it.
 const LOCK: &str = "conditions.lock";
 
-/// Takes that lock.
+/// Takes the lock by which one experiment at a time may switch anything.
 ///
 /// # Errors
 /// Another run has it.

@@ -50,7 +50,7 @@ pub(super) struct SlowDisk {
     strict: Vec<PathBuf>,
 }
 
-/// Returns a sentence saying why no disk can be made slow here.
+/// Checks that a disk can be made slow here; the error is a sentence that says why not.
 pub(super) fn available(machine: &Machine) -> Result<(), String> {
     let missing = || "this kernel cannot limit the rate of a disk (it needs CONFIG_BLK_DEV_THROTTLING)".to_owned();
     let (v2, top) = top(machine).ok_or_else(missing)?;

@@ -71,7 +71,7 @@ fn quota_settings(Quota { percent, period, burst }: Quota, v2: bool) -> Vec<(&'s
     settings
 }
 
-/// CPUs' worth of time per period; `None` without a quota.
+/// Returns the smallest quota in force, in CPUs, and what lifts it; `None` without one.
 pub fn cpu_quota(machine: &Machine) -> Option<(f64, String)> {
     let (v2, groups) = levels(machine, "cpu");
     let quota = if v2 { quota_v2 } else { quota_v1 };

@@ -2,7 +2,7 @@
 
 use super::Machine;
 
-/// Build options that make every figure of a kernel meaningless, and what they are.
+/// Build options, without `CONFIG_`, that make every figure of a kernel meaningless.
 const DEBUG_OPTIONS: [&str; 14] = [
     "KASAN_GENERIC", "KASAN_SW_TAGS", "KCSAN", "KMSAN", "PROVE_LOCKING", "LOCK_STAT", "DEBUG_KMEMLEAK",
     "DEBUG_OBJECTS", "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "SLUB_DEBUG_ON", "DEBUG_MUTEXES", "DEBUG_SPINLOCK",

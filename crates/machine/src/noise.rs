@@ -10,7 +10,7 @@ use journal::{Noise, SensorKind};
 /// The first line of /proc/stat is all that is needed, and it is shorter than this.
 const STAT_START: u64 = 512;
 
-/// Sensors report absurd values when they have none: −274 °C, 0, 255 °C.
+/// Temperatures that can be real. Sensors without a value report others, such as −274 or 255 °C.
 pub const SANE_CELSIUS: std::ops::RangeInclusive<f64> = -40.0..=150.0;
 
 /// The state of the noise counters at one moment; the difference of two describes a window.

@@ -84,7 +84,7 @@ impl Sensors {
         found
     }
 
-    /// Returns what can be read, in a few words: `2 temperatures, 1 power`; empty where nothing can.
+    /// Returns what can be read, in a few words: `2 temperatures, 1 power meter`; empty where nothing can.
     pub fn summary(&self) -> String {
         let has = |kind| self.counters.iter().any(|counter| SensorKind::from_name(&counter.name) == kind);
         let mut parts = Vec::new();

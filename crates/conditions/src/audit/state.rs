@@ -30,9 +30,9 @@ const DRAIN: Duration = Duration::from_secs(2);
 pub struct Found {
     /// Set if the trial switches auditing on, which was off.
     switched_on: bool,
-    /// Records that were queued at most.
+    /// The limit of the queue as it was found, in records.
     backlog_limit: u32,
-    /// Records that are queued at most during the trial.
+    /// The limit of the queue during the trial, in records.
     trial_backlog_limit: u32,
 }
 

@@ -87,7 +87,7 @@ fn scheduler(machine: &Machine, _: &Path) -> Option<String> {
     Some(format!("{name}{}", if bore { " with BORE" } else { "" }))
 }
 
-/// Readable by root, where debugfs is mounted.
+/// The share of time that real-time tasks may use.
 fn rt_share(machine: &Machine, _: &Path) -> Option<Value> {
     let runtime: f64 = machine.number("/proc/sys/kernel/sched_rt_runtime_us")?;
     let period: f64 = machine.number("/proc/sys/kernel/sched_rt_period_us")?;
