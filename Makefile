@@ -7,9 +7,9 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 # What the tool needs to build and its programs to run, what fake programs need, what only checks need, and what only some tests need.
 RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
-FAKE_TOOLS  = $(RUN_TOOLS) python3:python3
+FAKE_TOOLS  = python3:python3
 CHECK_TOOLS = $(RUN_TOOLS) git:git shellcheck:shellcheck
-TEST_TOOLS  = $(CHECK_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
+TEST_TOOLS  = $(CHECK_TOOLS) $(FAKE_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux pip3:python3-pip \
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
               dpkg-deb:dpkg chromium:chromium unshare:util-linux \
               rpmspec:rpm rpmlint:rpmlint nix-instantiate:nix-bin ruby:ruby \
@@ -75,9 +75,8 @@ run-tools:
 	@sh tests/tools.sh $(RUN_TOOLS)
 	@sh tests/toolchain.sh
 
-fake-tools:
+fake-tools: run-tools
 	@sh tests/tools.sh $(FAKE_TOOLS)
-	@sh tests/toolchain.sh
 
 check-tools:
 	@sh tests/tools.sh $(CHECK_TOOLS)

@@ -288,32 +288,42 @@ fn module(path: &Path) -> Vec<String> {
     std::iter::once(folder.to_owned()).chain(names.map(str::to_owned)).collect()
 }
 
-/// Returns the modules of `all` that the code of `own` names by `crate::`, `self::` or `super::`, beside or below others.
-fn named_modules<'a>(code: &str, own: &[String], all: &'a BTreeMap<Vec<String>, PathBuf>) -> BTreeSet<&'a Vec<String>> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut found = BTreeSet::new();
-    for start in ["crate::", "self::", "super::"] {
-        for (at, _) in code.match_indices(start).filter(|(at, _)| !code[..*at].ends_with(|c| is_word(c) || c == ':')) {
-            let path = code[at..].split(|c| !is_word(c) && c != ':').next().unwrap();
-            let list = code[at + path.len()..].strip_prefix('{').and_then(|rest| rest.split('}').next());
-            for last in list.unwrap_or_default().split(',') {
-                let mut target = if start == "crate::" { own[..1].to_vec() } else { own.to_vec() };
-                for word in path.split("::").chain(last.trim().split("::")) {
-                    match word {
-                        "crate" | "self" | "" => {}
-                        "super" => drop(target.pop()),
-                        word => target.push(word.to_owned()),
-                    }
-                }
-                while !target.is_empty() && !all.contains_key(&target) {
-                    target.pop();
-                }
-                found.extend(all.get_key_value(&target).map(|(module, _)| module));
-            }
+/// Returns the paths in code that begin with `crate`, `self` or `super`: of a list in braces one for each item.
+fn paths(code: &str) -> Vec<String> {
+    let is_outside = |c: char| !c.is_alphanumeric() && c != '_' && c != ':';
+    let (mut found, mut list) = (Vec::new(), "");
+    for part in code.split_inclusive(is_outside) {
+        let path = part.trim_end_matches(is_outside);
+        match ["crate::", "self::", "super::"].iter().any(|start| path.starts_with(start)) {
+            true if part.ends_with('{') => list = path,
+            true => found.push(path.to_owned()),
+            false if !list.is_empty() => found.push(format!("{list}{path}")),
+            false => {}
+        }
+        if part.ends_with('}') {
+            list = "";
         }
     }
-    found.retain(|module| !module.starts_with(own) && !own.starts_with(module));
     found
+}
+
+/// Returns the modules of `all` that the code of `own` names, except those above and below it.
+fn named_modules<'a>(code: &str, own: &[String], all: &'a BTreeMap<Vec<String>, PathBuf>) -> BTreeSet<&'a Vec<String>> {
+    let resolve = |path: &String| {
+        let mut target = own.to_vec();
+        for word in path.split("::") {
+            match word {
+                "crate" => target.truncate(1),
+                "super" => drop(target.pop()),
+                "self" | "" => {}
+                word => target.push(word.to_owned()),
+            }
+        }
+        // A path ends with an item of its module.
+        (1..=target.len()).rev().find_map(|length| all.get_key_value(&target[..length])).map(|(module, _)| module)
+    };
+    let modules = paths(code).iter().filter_map(resolve).collect::<Vec<_>>();
+    modules.into_iter().filter(|module| !module.starts_with(own) && !own.starts_with(module)).collect()
 }
 
 /// Whether `line` has a path below `root`, such as `/proc`.

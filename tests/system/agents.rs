@@ -57,15 +57,14 @@ fn what_sysdig_logs_is_counted() {
     let device = Path::new("/dev/scap0");
     let is_ours = !device.exists() && fs::write(device, "").is_ok();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-    let words = format!("cost --quick --dir {} sysdig -i 2 syscall --format json", bench.place.scratch().display());
+    let words = format!("cost --quick --dir {} sysdig -i 2 syscall", bench.place.scratch().display());
     let output = bench.command(&words).env("PATH", path).output();
     if is_ours {
         fs::remove_file(device).unwrap();
     }
     let output = output.unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let losses = &report["comparisons"][0]["losses"];
+    let losses = &bench.place.json("latest")["comparisons"][0]["losses"];
     let [seen, lost] = ["seen", "lost"].map(|name| losses[name].as_f64().unwrap());
     assert!(lost > 0.0 && seen == 9.0 * lost, "{losses}");
     bench.is_put_back();

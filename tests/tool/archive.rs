@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use catalogue::Catalogue;
 use corpus::{Made, Recorded};
 use duckdb::{python, query};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testing::{Place, contents, stderr, stdout};
 
@@ -269,7 +270,7 @@ fn bad_luck_leaves_no_half_file() {
         std::thread::yield_now();
     }
     // It may have ended already.
-    testing::signal(child.id(), "INT");
+    let _ = kill_process(Pid::from_child(&child), Signal::INT);
     child.wait().unwrap();
     whole(&archive);
     export_all(&place);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use testing::{Place, fake, processes_with, stderr, stdout};
 
 /// Runs a fake that must fail, and returns the reason in the report.
@@ -156,17 +157,13 @@ fn long_run(place: &Place, words: &str) -> std::process::Child {
     }
 }
 
-fn signal(child: &std::process::Child, name: &str) {
-    assert!(testing::signal(child.id(), name));
-}
-
 #[test]
 fn ctrl_c_leaves_a_partial_report() {
-    for (name, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let place = Place::alone();
         let child = long_run(&place, "syscall shell8 context1");
         let began = Instant::now();
-        signal(&child, name);
+        kill_process(Pid::from_child(&child), signal).unwrap();
         let output = child.wait_with_output().unwrap();
         // The run would last minutes.
         assert!(began.elapsed() < Duration::from_secs(20));
@@ -184,7 +181,7 @@ fn sigkill_leaves_nothing_but_the_journal() {
         let place = Place::new();
         let mut child = long_run(&place, test);
         std::thread::sleep(Duration::from_millis(400));
-        signal(&child, "KILL");
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
         child.wait().unwrap();
         place.assert_gone(Duration::from_secs(2));
         assert_eq!(place.cut_short()["results"][0]["test"], test);
@@ -213,7 +210,7 @@ fn a_tool_killed_while_it_builds_leaves_nothing_in_the_cache() {
     for round in 0..8 {
         let mut tool = start("syscall pipe context1 spawn execl dhry2reg whetstone-double");
         std::thread::sleep(Duration::from_millis(30 + 60 * round));
-        signal(&tool, "KILL");
+        kill_process(Pid::from_child(&tool), Signal::KILL).unwrap();
         tool.wait().unwrap();
         left += unfinished().len();
     }
@@ -240,7 +237,7 @@ fn sigkill_with_a_relative_scratch_directory() {
     while std::fs::read_dir(place.scratch()).unwrap().count() == 0 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    signal(&child, "KILL");
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
     let deadline = Instant::now() + Duration::from_secs(2);
     while Instant::now() < deadline && std::fs::read_dir(place.scratch()).unwrap().count() > 0 {
@@ -268,7 +265,7 @@ fn two_runs_at_once_are_told_apart_and_warned_of() {
     let first = long_run(&place, "syscall");
     let output = place.fake("honest", "");
     assert!(stderr(&output).contains("another unixmark was running on this machine"), "{}", stderr(&output));
-    signal(&first, "INT");
+    kill_process(Pid::from_child(&first), Signal::INT).unwrap();
     first.wait_with_output().unwrap();
     assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 2);
 }

@@ -3,6 +3,7 @@
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testing::{Place, fake, processes_with, stderr, stdout};
 
@@ -179,22 +180,18 @@ fn long(place: &Place, kind: &str, words: &str) -> Child {
     }
 }
 
-fn signal(child: &Child, name: &str) {
-    assert!(testing::signal(child.id(), name));
-}
-
 #[test]
 fn ctrl_c_ends_it_with_a_report() {
-    for (kind, name, code, words) in [
-        ("memory", "INT", 130, ""),
-        ("memory", "INT", 130, "--arg stubborn=1"),
-        ("cooling", "TERM", 143, ""),
-        ("cooling", "HUP", 129, ""),
+    for (kind, signal, code, words) in [
+        ("memory", Signal::INT, 130, ""),
+        ("memory", Signal::INT, 130, "--arg stubborn=1"),
+        ("cooling", Signal::TERM, 143, ""),
+        ("cooling", Signal::HUP, 129, ""),
     ] {
         let place = Place::new();
         let child = long(&place, kind, words);
         let began = Instant::now();
-        signal(&child, name);
+        kill_process(Pid::from_child(&child), signal).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(began.elapsed() < Duration::from_secs(8), "{words}");
         assert_eq!(output.status.code(), Some(code));
@@ -212,7 +209,7 @@ fn sigkill_leaves_nothing_but_the_journal() {
     for kind in ["memory", "cooling"] {
         let place = Place::new();
         let mut child = long(&place, kind, "--arg stubborn=1");
-        signal(&child, "KILL");
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
         child.wait().unwrap();
         place.assert_gone(Duration::from_secs(3));
         place.cut_short();

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testing::{Place, stderr};
 
@@ -244,18 +245,18 @@ fn nothing_is_left(place: &Place, tool: u32, number: u32) {
 }
 
 /// The process that a line of /proc is about.
-fn process(line: &str) -> String {
-    line.split(':').next().unwrap().to_owned()
+fn process(line: &str) -> Pid {
+    Pid::from_raw(line.split(':').next().unwrap().parse().unwrap()).unwrap()
 }
 
 #[test]
 #[ignore = "needs an X server"]
 fn killed_in_the_middle_nothing_stays() {
-    for signal in ["KILL", "INT", "TERM"] {
+    for signal in [Signal::KILL, Signal::INT, Signal::TERM] {
         let place = Place::new();
         let mut tool = begun(&place);
         let number = display(&place);
-        kill(signal, &tool.id().to_string());
+        kill_process(Pid::from_child(&tool), signal).unwrap();
         tool.wait().unwrap();
         nothing_is_left(&place, tool.id(), number);
     }
@@ -269,11 +270,11 @@ fn a_dead_x_server_is_an_error_and_is_cleaned_up_after() {
     let mut tool = begun(&place);
     let server = process(&servers(tool.id())[0]);
     let number = display(&place);
-    kill("KILL", &server);
+    kill_process(server, Signal::KILL).unwrap();
     // What x11perf would notice by itself the fake does not.
     for line in testing::processes_with(&place.scratch().display().to_string()) {
         if line.contains("sleep 60") {
-            kill("KILL", &process(&line));
+            kill_process(process(&line), Signal::KILL).unwrap();
         }
     }
     assert_eq!(tool.wait().unwrap().code(), Some(3));
@@ -281,10 +282,6 @@ fn a_dead_x_server_is_an_error_and_is_cleaned_up_after() {
     let report = place.json("latest");
     let reason = row(&report, "errors", "2d-text")["reason"].to_string();
     assert!(reason.contains("x11perf") || reason.contains("display"), "{reason}");
-}
-
-fn kill(signal: &str, process: &str) {
-    assert!(testing::signal(process.parse().unwrap(), signal), "kill -{signal} {process}");
 }
 
 /// The graphics program by hand, off-screen, with `words`.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testing::{Place, fake, processes_with, stderr, stdout};
 
@@ -31,23 +32,19 @@ fn result<'a>(report: &'a Value, test: &str, load: &str) -> &'a Value {
 }
 
 /// The process in this place whose command line has `word`, once it is there.
-fn process(place: &Place, word: &str) -> i32 {
+fn process(place: &Place, word: &str) -> Pid {
     let mark = place.root.path().file_name().unwrap().to_str().unwrap().to_owned();
     let deadline = Instant::now() + Duration::from_secs(20);
     while Instant::now() < deadline {
         for found in processes_with(&mark) {
             let (pid, command) = found.split_once(": ").unwrap();
             if command.contains(word) && !command.contains("latency") && !command.contains("guardian") {
-                return pid.parse().unwrap();
+                return Pid::from_raw(pid.parse().unwrap()).unwrap();
             }
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     panic!("no process with {word}");
-}
-
-fn kill(pid: i32) {
-    assert!(testing::signal(pid.try_into().unwrap(), "KILL"));
 }
 
 #[test]
@@ -122,7 +119,7 @@ fn a_load_or_a_task_that_is_killed_is_an_error_row() {
         };
         std::thread::sleep(Duration::from_millis(1500));
         let began = Instant::now();
-        kill(pid);
+        kill_process(pid, Signal::KILL).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(began.elapsed() < Duration::from_secs(10));
         assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
@@ -140,7 +137,7 @@ fn control_c_ends_real_time_tasks_and_loads_within_a_second() {
     process(&place, "/task");
     std::thread::sleep(Duration::from_millis(2500));
     let began = Instant::now();
-    assert!(testing::signal(child.id(), "INT"));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}: a second, and one for a busy machine", began.elapsed());
     assert_eq!(output.status.code(), Some(130));
@@ -161,7 +158,7 @@ fn a_tool_that_is_killed_leaves_nothing() {
     // Under version 2 the group lies elsewhere.
     let group = format!("/sys/fs/cgroup/cpu/unixmark-{}-kept-load-condition-weight", child.id());
     assert!(Path::new(&group).exists() || !Path::new("/sys/fs/cgroup/cpu").exists(), "the load has a cgroup");
-    kill(child.id().cast_signed());
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
     let deadline = Instant::now() + Duration::from_secs(5);
     let left = || {

@@ -156,8 +156,11 @@ impl Commands<'_> {
 
 /// Returns a row's command, after the functions that it may call. Messages name a script by its first line.
 fn script(command: &str) -> String {
+    if !command.contains("_agent ") {
+        return command.to_owned();
+    }
     let first = command.trim().lines().next().unwrap_or_default().trim_start_matches("# ");
-    if command.contains("_agent ") { format!("# {first}\n{AGENTS}\n{command}") } else { command.to_owned() }
+    format!("# {first}\n{AGENTS}\n{command}")
 }
 
 fn is_interrupting(signals: &Signals) -> bool {

@@ -163,7 +163,10 @@ fn clock_difference() -> i128 {
 /// Returns a remark if this difference has changed.
 fn jump(before: i128) -> Option<String> {
     let seconds = (clock_difference() - before) as f64 / 1e9;
-    let text = "dates may be wrong, figures are not affected";
-    (seconds.abs() > 1.0)
-        .then(|| format!("the wall clock was set, or the machine suspended: {seconds:+.1} s during the run; {text}"))
+    (seconds.abs() > 1.0).then(|| {
+        format!(
+            "the wall clock was set or the machine was suspended ({seconds:+.1} s) during the run: dates may be wrong, \
+             figures are not affected"
+        )
+    })
 }

@@ -17,7 +17,7 @@ pub type Figures<'a> = dyn Fn(&str, u64) -> Result<Vec<Printed>> + 'a;
 /// commands.
 ///
 /// # Errors
-/// What an execution printed has no figures that can be read; the message names the command and says why.
+/// The output of an execution has no figures that can be read; the message names the command and says why.
 pub(super) fn add(trial: &mut Trial, folder: &Path, names: &[&str], figures: &Figures<'_>) -> Result<(), String> {
     for (place, copy) in trial.copies.iter_mut().enumerate() {
         for round in copy.executions.iter().map(|one| one.round) {

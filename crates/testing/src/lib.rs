@@ -36,12 +36,6 @@ pub fn fake(name: &str) -> PathBuf {
     file("tests/fakes").join(name)
 }
 
-/// Sends a signal (`INT`) to a process, by the shell, which every system has; returns false if there is no such process.
-pub fn signal(pid: u32, name: &str) -> bool {
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", "kill -s \"$0\" \"$1\" 2>/dev/null", name, &pid.to_string()]).status().unwrap().success()
-}
-
 /// What every program is linked with: the C files that lie in `programs/` itself.
 pub fn kit() -> Vec<String> {
     let entries = std::fs::read_dir(file("programs")).unwrap();

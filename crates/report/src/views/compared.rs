@@ -48,7 +48,7 @@ pub(super) fn differences(all: &Comparisons) -> Vec<Block> {
         let values = fact.values.iter().map(|(value, runs)| json!({"runs": runs, "value": value}));
         json!({"name": fact.name, "label": fact.label, "values": values.collect::<Vec<Value>>()})
     };
-    // What differs between any two runs is for programs alone.
+    // Facts of a moment, which differ between any two runs, are for programs alone.
     let lasting = all.differences.iter().filter(|fact| !fact.is_of_a_moment);
     let (differ, lacking): (Vec<&Difference>, Vec<&Difference>) = lasting.partition(|fact| fact.is_known_twice());
     let lacking: Vec<&str> = lacking.iter().map(|fact| fact.label.as_str()).collect();
