@@ -203,6 +203,7 @@ impl Hand {
     fn window(mut self, milliseconds: u64, slices: u32) -> (bool, String) {
         self.say(&format!("go 0 {} {slices}", milliseconds * 1_000_000));
         let End { status, said, complaint } = self.end(SOON * 4);
+        assert!(self.members().is_empty(), "{} leaves processes behind", self.name);
         self.leaves_little();
         let told = format!("{}: {status}: {said}{complaint}", self.name);
         if status.success() { (true, said) } else { (false, told) }
@@ -332,17 +333,21 @@ pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
     args
 }
 
-/// Lets a program run for two slices of `milliseconds`, or much longer where it says that these are too short for its work; returns
-/// what it said, after its form and its answers were checked.
-pub fn answers(test: &Test, binary: &Path, milliseconds: u64) -> String {
-    let (good, mut said) = Hand::test(test, binary, &[]).window(milliseconds, 2);
+/// Lets a program run for two slices of `milliseconds`, or much longer where these are too short for its work; returns what it said.
+pub fn work(start: impl Fn() -> Hand, milliseconds: u64) -> String {
+    let (good, said) = start().window(milliseconds, 2);
     // One that slept through its window on a busy machine reports slices without work.
     let slept = said.lines().filter(|line| line.starts_with("slice ")).all(|line| line.ends_with(" 0"));
     if (!good && said.contains("nothing was counted in the whole window")) || (good && slept) {
-        said = Hand::test(test, binary, &[]).go(milliseconds * 20, 2);
-    } else {
-        assert!(good, "{said}");
+        return start().go(milliseconds * 20, 2);
     }
+    assert!(good, "{said}");
+    said
+}
+
+/// The same for a test, after the form of what it said and its answers were checked.
+pub fn answers(test: &Test, binary: &Path, milliseconds: u64) -> String {
+    let said = work(|| Hand::test(test, binary, &[]), milliseconds);
     verify(test, &said);
     said
 }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use testing::compiled::{Build, SANITIZED};
 
 use crate::builds::{measured, program};
-use crate::hand::{AT_ONCE, Hand, SOON};
+use crate::hand::{AT_ONCE, Hand, SOON, work};
 use crate::rates::each;
 
 /// Sizes that keep the tests short, by program.
@@ -99,14 +99,8 @@ fn every_load_is_clean_under_sanitizers() {
 #[test]
 fn a_load_can_be_measured_over_a_window() {
     each(&rows(), |test| {
-        let mut hand = start(test);
-        assert_eq!(hand.line(), "ready", "{}", test.id);
-        hand.say("go 0 400000000 2");
-        let end = hand.end(AT_ONCE);
-        assert!(end.status.success(), "{}", test.id);
-        let slices = end.said.lines().filter(|line| line.starts_with("slice "));
-        assert_eq!(slices.count(), 2, "{}: {}", test.id, end.said);
-        assert!(hand.members().is_empty(), "{} leaves processes behind", test.id);
+        let said = work(|| start(test), 400);
+        assert_eq!(said.lines().filter(|line| line.starts_with("slice ")).count(), 2, "{}: {said}", test.id);
     });
 }
 
