@@ -201,7 +201,7 @@ fn earlier_runs_say_where_another_would_come_out() {
     assert!((0.9..0.99).contains(&end("low")) && (1.01..1.1).contains(&end("high")), "{found}");
     let output = place.fake("honest", "--procedure standard -i 2");
     let text = testing::flat(&stdout(&output));
-    let shown = "Run-to-run variation is shown once 3 comparable runs exist";
+    let shown = "Run-to-run variation is shown once there are 3 earlier comparable runs";
     assert!(text.contains(shown), "{text}");
     assert!(another()["runs"].is_null(), "{}", another());
 }

@@ -25,15 +25,15 @@ pub enum Subject<'a> {
     Trend(&'a Trend),
     /// A machine on a card.
     Card(&'a Card<'a>),
-    /// Properties of this machine that will spoil a run.
+    /// The findings about this machine: problems for runs, and what else is worth knowing of it.
     Doctor(&'a [Finding]),
     /// The predicted costs of conditions to a command, whose name comes first.
     Bill(&'a str, &'a [Prediction]),
 }
 
-/// A number for dashboards: a figure, what it took, or a change of one.
+/// A number for feeds: a figure, its power or energy, or a change.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct FeedValue {
     /// `pipe x2, load compile`.
     pub(crate) name: String,
     /// Its place in the matrix, as labels.
@@ -82,57 +82,58 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns its figures, what these took, and its changes.
+    /// Returns its figures, their power and energy, and its changes.
     ///
     /// # Errors
-    /// There is none.
-    pub(crate) fn entries(&self) -> Result<Vec<Entry>> {
+    /// None of them is a finite number.
+    pub(crate) fn feed_values(&self) -> Result<Vec<FeedValue>> {
         let rows = if let Subject::Run(results) = self { &results.figures[..] } else { &[] };
         let energy = |row: &'a Figure| Some((row, row.energy.as_deref()?));
         let energies = || rows.iter().filter_map(energy);
-        let watts = energies().map(|(row, energy)| Entry::energy(row, "power", "W", energy.watts));
+        let watts = energies().map(|(row, energy)| FeedValue::energy(row, "power", "W", energy.watts));
         let joules = energies().filter_map(|(row, energy)| Some((row, energy.per_operation?)));
-        let joules = joules.map(|(row, joules)| Entry::energy(row, "energy", "J", joules));
+        let joules = joules.map(|(row, joules)| FeedValue::energy(row, "energy", "J", joules));
         let changes = self.changes();
-        let all = rows.iter().map(Entry::score).chain(watts).chain(joules).chain(changes.iter().map(Entry::change));
-        let entries: Vec<Entry> = all.filter(|entry| entry.value.value.is_finite()).collect();
+        let all =
+            rows.iter().map(FeedValue::score).chain(watts).chain(joules).chain(changes.iter().map(FeedValue::change));
+        let entries: Vec<FeedValue> = all.filter(|entry| entry.value.value.is_finite()).collect();
         if entries.is_empty() {
-            bail!("it has no figure that this format could hold; try --format json");
+            bail!("this report has no figure that the format can hold; try --format json");
         }
         Ok(entries)
     }
 }
 
-impl Entry {
-    fn new(key: &Key, measure: &str, unit: &str, value: Estimate, lower_is_better: bool) -> Entry {
+impl FeedValue {
+    fn new(key: &Key, measure: &str, unit: &str, value: Estimate, lower_is_better: bool) -> FeedValue {
         let Key { test, copies, load, condition } = key;
         let mut labels = vec![("test", test.clone()), ("load", load.clone()), ("condition", condition.clone())];
         labels.push(("copies", copies.to_string()));
         labels.extend((measure != Measure::Score.name()).then(|| ("measure", measure.to_owned())));
         let (name, unit) = (name(key, measure), unit.to_owned());
-        Entry { name, labels, unit, value, lower_is_better, is_change: false }
+        FeedValue { name, labels, unit, value, lower_is_better, is_change: false }
     }
 
-    fn score(row: &Figure) -> Entry {
+    fn score(row: &Figure) -> FeedValue {
         let lower_is_better = Measure::Score.lower_is_better(row.cell.metric);
-        Entry::new(&row.cell.key, Measure::Score.name(), &row.cell.unit, row.score, lower_is_better)
+        FeedValue::new(&row.cell.key, Measure::Score.name(), &row.cell.unit, row.score, lower_is_better)
     }
 
-    fn energy(row: &Figure, measure: &str, unit: &str, value: Estimate) -> Entry {
-        Entry::new(&row.cell.key, measure, unit, value, true)
+    fn energy(row: &Figure, measure: &str, unit: &str, value: Estimate) -> FeedValue {
+        FeedValue::new(&row.cell.key, measure, unit, value, true)
     }
 
-    fn change(line: &Line<'_>) -> Entry {
-        Entry {
+    fn change(line: &Line<'_>) -> FeedValue {
+        FeedValue {
             is_change: true,
-            ..Entry::compared(line, line.comparison.measure.delta_unit(), line.comparison.change())
+            ..FeedValue::compared(line, line.comparison.measure.delta_unit(), line.comparison.change())
         }
     }
 
     /// Returns a value of what a line compares, named after its run where there may be several.
-    pub(crate) fn compared(line: &Line<'_>, unit: &str, value: Estimate) -> Entry {
+    pub(crate) fn compared(line: &Line<'_>, unit: &str, value: Estimate) -> FeedValue {
         let one = line.comparison;
-        let mut entry = Entry::new(&line.key, one.measure.name(), unit, value, one.lower_is_better());
+        let mut entry = FeedValue::new(&line.key, one.measure.name(), unit, value, one.lower_is_better());
         entry.name += &run_suffix(&one.run, &line.key);
         // The conditions of one run are called after themselves.
         entry.labels.extend((one.run != line.key.condition).then(|| ("run", one.run.clone())));

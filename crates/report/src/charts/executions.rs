@@ -23,8 +23,8 @@ pub(crate) struct Times<'a> {
     pub(crate) ms: Vec<f64>,
 }
 
-/// Returns the share of executions that took at most so long, a curve for each command; `None` of fewer than two
-/// executions of any.
+/// Returns the share of executions over the time that they took at most, a curve for each command; `None` if any has
+/// fewer than two executions.
 pub(crate) fn distributions(commands: &[Times<'_>]) -> Option<Markup> {
     if commands.iter().any(|command| command.ms.len() < 2) {
         return None;
@@ -39,7 +39,7 @@ pub(crate) fn distributions(commands: &[Times<'_>]) -> Option<Markup> {
         Series { number: command.number, title, lines: vec![Line { points, ..Line::default() }], ..Series::default() }
     };
     let plot = Plot {
-        label: "Share of executions in per cent that took at most so many milliseconds".to_owned(),
+        label: "Share of executions, in per cent, that took at most a given time in milliseconds".to_owned(),
         x: Axis::new(Scale::linear(quantile(&all, 0.0), last)),
         y: percent(0.0, 100.0),
         series: commands.iter().map(curve).collect(),

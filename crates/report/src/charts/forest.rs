@@ -41,7 +41,7 @@ const TICKS: [f64; 25] = [
     -98.0, 900.0, -99.9, 300.0, -99.99, -0.5, 0.5,
 ];
 
-/// The least rate left that differs from none: a time factor of a million.
+/// The smallest remaining rate that is told from none: a time factor of a million.
 const LEAST: f64 = 1e-6;
 
 /// Returns the marks of verdicts and what they stand for, with the control's if there is one.

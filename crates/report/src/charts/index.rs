@@ -12,8 +12,8 @@ use crate::document::known;
 use crate::views::score as number;
 use maud::Markup;
 
-/// From this many times the fewest copies on, gains have a logarithmic axis.
-const MANY: u32 = 8;
+/// From this gain or ideal on, gains have a logarithmic axis.
+const MANY: f64 = 8.0;
 
 /// Returns the place of a level of copies among the run's, which are in order: the series that it is in every chart.
 pub(crate) fn series(levels: &[u32], copies: u32) -> usize {
@@ -59,7 +59,7 @@ pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
     Some(chart.draw())
 }
 
-/// A test that has no result at this level has its reason in its lane.
+/// Returns the mark of a test at a level; without a result there, the reason for it.
 fn index_mark(results: &Results, index: &Index, (series, lane): (usize, usize), test: &str) -> Option<Mark> {
     let level = copies(index.copies);
     // A run with loads has several parts of one test and level only where the index itself does.
@@ -139,7 +139,7 @@ fn gain_scale(results: &Results, ideals: &[f64]) -> Option<Scale> {
     let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     let ends: Vec<f64> = gains().flat_map(|gain| [gain.low, gain.high]).collect();
     let most = values.iter().copied().max_by(f64::total_cmp)?;
-    if most >= f64::from(MANY) {
+    if most >= MANY {
         return Scale::log(&values, &ends);
     }
     let near = ends.into_iter().filter(|end| end.is_finite() && *end <= most * 1.5);

@@ -19,7 +19,7 @@ const MANY: usize = 240;
 
 #[derive(Debug, Default)]
 pub(crate) struct Plot {
-    /// The words for who does not see it.
+    /// The words for readers who do not see it.
     pub(crate) label: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
@@ -28,7 +28,7 @@ pub(crate) struct Plot {
     /// Values of the horizontal axis that have a line from top to bottom, with words.
     pub(crate) down: Vec<(f64, String)>,
     pub(crate) series: Vec<Series>,
-    /// How many marks may have hover texts of their own, where a page has many such charts.
+    /// The most marks that may have hover texts of their own, where a page has many such charts.
     pub(crate) hovers: Option<usize>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Mark {
     pub(crate) title: String,
 }
 
-/// How a mark is drawn.
+/// The look of a mark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Form {
     /// One of very many.
@@ -97,7 +97,7 @@ impl Axis {
     }
 }
 
-/// Where things are in one drawing.
+/// The layout of one drawing.
 struct Frame {
     x: Scale,
     y: Scale,

@@ -71,7 +71,7 @@ pub(crate) struct Mark {
     pub(crate) title: String,
 }
 
-/// How a mark is drawn.
+/// The look of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A result with its interval.
@@ -97,11 +97,11 @@ const LABEL: f64 = 328.0;
 /// Length of the open ends of an interval that has none.
 const OPEN: f64 = 16.0;
 
-/// From this many points on, a lane shows how dense they lie, in columns of some pixels.
+/// From this many points on, a lane shows how densely they lie, in columns of some pixels.
 pub(crate) const DENSE: usize = 300;
 const BIN: f64 = 3.0;
 
-/// How many names of marks that stand out have room in a lane.
+/// The most names of marks that stand out in a lane.
 const NAMES: usize = 2;
 
 impl Tick {
@@ -157,7 +157,7 @@ struct Drawing<'a> {
     svg: Svg,
     scale: Scale,
     width: f64,
-    /// Where the plot begins and ends.
+    /// The edges of the plot.
     left: f64,
     right: f64,
     top: f64,
@@ -166,7 +166,7 @@ struct Drawing<'a> {
     height: f64,
     /// Height of its label where it stands above the lanes; beside them it is 0.
     above: f64,
-    /// Where the columns of words end, if they stand beside the plot.
+    /// The right ends of the columns of words, if they stand beside the plot.
     columns: Vec<f64>,
 }
 
@@ -379,8 +379,8 @@ fn diamond(x: f64, y: f64, scale: &Scale, at: &Estimate) -> String {
     format!("M{low} {y}L{x} {}L{high} {y}L{x} {}z", n(y - 5.0), n(y + 5.0), x = n(x), y = n(y))
 }
 
-/// How far above or below the middle of a lane a point lies: the same for the same number, and evenly spread (multiples of the
-/// golden ratio).
+/// Returns the distance of a point from the middle of its lane: the same for the same number, and evenly spread (multiples
+/// of the golden ratio).
 fn scatter(number: usize, height: f64) -> f64 {
     ((number as f64 * 0.618_033_988_749_895).fract() - 0.5) * (height - 8.0)
 }

@@ -2,7 +2,7 @@
 
 use stats::Exact;
 
-/// How values are spread over an axis.
+/// The spacing of values on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Linear,
@@ -21,7 +21,7 @@ pub(crate) struct Scale {
     to: f64,
 }
 
-/// How far beyond the values their intervals may stretch a logarithmic axis.
+/// The factor beyond the values by which their intervals may stretch a logarithmic axis.
 const REACH: f64 = 10.0;
 
 impl Default for Scale {
@@ -117,7 +117,7 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     (0..20).map(|k| (first + f64::from(k)) * step).take_while(|tick| *tick <= high * (1.0 + 1e-9)).collect()
 }
 
-/// `low` and `high` are powers of ten.
+/// Returns the ticks of a logarithmic axis; `low` and `high` are exponents of ten.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.floor() as i32, high.ceil() as i32);
     let within = |multiples: &[f64], step: usize| -> Vec<f64> {

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 const HUES: usize = 6;
 const SHAPES: usize = 5;
 
-/// How much wider bold text is.
+/// The width of bold text as a multiple of plain text's.
 pub(crate) const BOLD: f64 = 1.12;
 
 /// The part of a chart that is written so far.

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use stats::Estimate;
 
-/// How a number is written for people; programs get all its digits. `words` has them all.
+/// The way a number is written for people; programs get all its digits. The functions are in `words`.
 pub type Style = fn(f64) -> String;
 
-/// How good a figure is, which pages show as a colour: from -5, far worse, to 3, far better; 0 is ordinary.
+/// The quality of a figure, which pages show as a colour: from -5, far worse, to 3, far better; 0 is ordinary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tone(pub i8);
 
@@ -45,7 +45,7 @@ pub enum Field {
     Marks(Vec<String>),
     /// Several words: separated by semicolons, an array in JSON.
     Words(Vec<String>),
-    /// A bar as long as this share of the longest, from -1 to 1; below 0 it is drawn otherwise.
+    /// A bar as long as this share of the longest, from -1 to 1; at a terminal one below 0 is made of `+`.
     Bar(f64),
     /// A field with a colour, and more about it where a page has room for it.
     Toned(Box<Field>, Tone, String),

@@ -238,7 +238,7 @@ impl Column {
         Column::words(key).keyed(key).shown(Readers::PROGRAM)
     }
 
-    /// Returns it as what programs have under a name, too.
+    /// Returns it with a name for programs, who then have it, too.
     pub fn keyed(self, key: &str) -> Column {
         Column { key: Some(key.to_owned()), readers: Readers { program: true, ..self.readers }, ..self }
     }

@@ -7,7 +7,7 @@ use stats::Estimate;
 use words::{Grouped, Unique, at_least, signed_fine, wrap};
 
 use crate::subject::{Subject, name};
-use crate::views::{Line, shown, words_of};
+use crate::views::{Line, shown, unit, words_of};
 
 /// The columns of a commit message that mailing lists leave whole.
 const ROOM: usize = 78;
@@ -33,7 +33,7 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     Ok(words::log_lines(&plain.collect::<String>()))
 }
 
-/// Two sides: before, after, and what changed. The conditions of one run are no runs compared.
+/// Two sides: before, after, and the change; `all` is `None` for the conditions of one run.
 fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>> {
     let changes = subject.changes();
     let Some(first) = changes.first() else {
@@ -69,7 +69,7 @@ fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>>
     lines.push(String::new());
     lines.extend(wrap(
         "",
-        "delta: the change with its 95 % interval; for times and latencies less is better. undecided: a \
+        "delta: the change with its 95 % interval; for times, latencies, energies and memory less is better. undecided: a \
          difference is neither shown nor ruled out.",
         ROOM,
     ));
@@ -123,7 +123,7 @@ fn placed(name: &str, figures: &str) -> Vec<String> {
 fn change(line: &Line<'_>) -> [String; 5] {
     let one = line.comparison;
     let [before, after] = line.sides().map(|value| separated(&shown(one, value)));
-    let unit = if one.measure == Measure::Met { "pt" } else { "%" };
+    let unit = unit(one.measure);
     let change = one.change();
     let delta = delta(change.value, one.resolution, unit);
     [before, after, delta, interval(&change), one.verdict.word().to_owned()]

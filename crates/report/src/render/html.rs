@@ -42,7 +42,7 @@ impl Page<'_> {
         found
     }
 
-    /// Returns a heading within a section, or of one that has none of its own.
+    /// Returns a heading: `h3` within a section, `h2` before the first.
     fn heading(&self, title: &str, class: Option<&str>) -> Markup {
         match (self.section, class) {
             ("", None) => html! { h2.part { (title) } },
@@ -89,7 +89,7 @@ pub(super) fn render(document: &Document) -> String {
                 }
             }
         }
-        footer { (kind) "; self-contained, made from the run’s journal." }
+        footer { (kind) "; a self-contained page." }
     };
     LINES.iter().fold(page(POLICY, &head, &body), |page, end| page.replace(end, &format!("{end}\n")))
 }
@@ -179,7 +179,7 @@ fn grid(table: &Table, page: &mut Page<'_>) -> Markup {
     let region = page.name(name);
     let is_bare = table.title.is_empty() && table.remark.is_empty();
     html! {
-        // Beside the table it would be as wide as that, and be cut where that is.
+        // As the table's own caption it would be as wide as the table, and be cut where that is.
         @if !is_bare { p.caption { b { (table.title) } @if !table.remark.is_empty() { " " small { (prose(&table.remark)) } } } }
         div.scroll tabindex="0" role="region" aria-label=(region) {
             table.costs.small[shown.len() <= FEW].heat[is_toned] {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use journal::Run;
 
-use crate::subject::{Entry, Subject};
+use crate::subject::{FeedValue, Subject};
 
 /// Returns the lines.
 ///
@@ -15,11 +15,11 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     let run = subject.last_run().unwrap_or(&unknown);
     // Without a moment, the database takes its own.
     let moment = run.started.parse::<Timestamp>().map_or(String::new(), |at| format!(" {}", at.as_nanosecond()));
-    let lines = subject.entries()?.into_iter().map(|entry| line(&entry, run) + &moment + "\n");
+    let lines = subject.feed_values()?.into_iter().map(|entry| line(&entry, run) + &moment + "\n");
     Ok(lines.collect())
 }
 
-fn line(entry: &Entry, run: &Run) -> String {
+fn line(entry: &FeedValue, run: &Run) -> String {
     let measurement = if entry.is_change { "unixmark_delta" } else { "unixmark_figure" };
     let better = if entry.lower_is_better { "lower" } else { "higher" };
     let own = entry.labels.iter().map(|(name, value)| (*name, value.as_str()));

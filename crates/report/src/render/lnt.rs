@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use stats::Estimate;
 
 use super::openmetrics::base;
-use crate::subject::{Entry, Subject};
+use crate::subject::{FeedValue, Subject};
 use crate::views::Line;
 
-/// How LNT writes a moment, in UTC.
+/// LNT's format of a moment, in UTC.
 const MOMENT: &str = "%Y-%m-%dT%H:%M:%S";
 
 /// Returns the report of a run; of a comparison that of its last run, for what is compared.
@@ -48,16 +48,16 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     Ok(words::json_text(&(serde_json::to_string_pretty(&report)? + "\n")))
 }
 
-/// Returns the names of the figures that LNT's suite has no metric for: less is better of them, and they are no times. Which
-/// way is better a report cannot say: that stands in the suite on LNT's side.
+/// Returns the names of the figures that LNT's suite has no metric for: for them less is better, and they are no times. A
+/// report cannot say which way is better; LNT's suite does.
 pub(super) fn left_out(subject: Subject<'_>) -> Result<Vec<String>> {
     let entries = entries(subject)?.into_iter();
     Ok(entries.filter(|entry| test(entry).is_none()).map(|entry| entry.name).collect())
 }
 
 /// Returns the figures of a run, or the changed side of what is compared.
-fn entries(subject: Subject<'_>) -> Result<Vec<Entry>> {
-    let mut entries = subject.entries()?;
+fn entries(subject: Subject<'_>) -> Result<Vec<FeedValue>> {
+    let mut entries = subject.feed_values()?;
     if entries.iter().all(|entry| entry.is_change) {
         return Ok(subject.changes().iter().map(changed).filter(|entry| entry.value.value.is_finite()).collect());
     }
@@ -65,14 +65,14 @@ fn entries(subject: Subject<'_>) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-fn changed(line: &Line<'_>) -> Entry {
+fn changed(line: &Line<'_>) -> FeedValue {
     let one = line.comparison;
-    Entry::compared(line, &one.unit, Estimate::alone(line.sides()[1]))
+    FeedValue::compared(line, &one.unit, Estimate::alone(line.sides()[1]))
 }
 
 /// Returns a test with its metric; none if LNT has no metric for it, as for a share where less is better.
-fn test(entry: &Entry) -> Option<Value> {
-    let Entry { name, unit, value, lower_is_better, .. } = entry;
+fn test(entry: &FeedValue) -> Option<Value> {
+    let FeedValue { name, unit, value, lower_is_better, .. } = entry;
     match (lower_is_better, base(unit)) {
         (false, _) => Some(json!({"name": name, "score": value.value})),
         (true, (unit, factor)) if unit == "seconds" => {

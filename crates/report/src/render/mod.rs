@@ -54,7 +54,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The formats of reports, with the file that a run's directory keeps it in.
+    /// The formats that a run's directory keeps, each with its file.
     pub const FILES: [(Format, &'static str); 5] = [
         (Format::Text, "report.txt"),
         (Format::Html, "report.html"),
@@ -82,7 +82,7 @@ impl From<Format> for Layout {
     }
 }
 
-/// Returns the figures of a subject that a format has no place for.
+/// Returns the names of the figures of a subject that a format has no place for.
 ///
 /// # Errors
 /// As [`render`].
@@ -93,7 +93,7 @@ pub fn left_out(subject: Subject<'_>, format: Format) -> Result<Vec<String>> {
 /// Returns a subject in a format. What others wrote is text in it: it neither disturbs a terminal nor commands a CI.
 ///
 /// # Errors
-/// A feed has no place for the subject; or a template or a value cannot be rendered: a defect.
+/// A feed has no place for the subject, or a value cannot be encoded, which is a defect.
 pub fn render(subject: Subject<'_>, layout: impl Into<Layout>) -> Result<String> {
     let Layout { format, room, ascii } = layout.into();
     let document = || subject.document();

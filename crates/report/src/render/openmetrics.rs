@@ -8,7 +8,7 @@ use words::Grouped;
 
 use stats::Estimate;
 
-use crate::subject::{Entry, Subject};
+use crate::subject::{FeedValue, Subject};
 
 /// The values that the families of a unit hold of each entry.
 type Part = (&'static str, &'static str, fn(Estimate) -> Option<f64>);
@@ -24,7 +24,7 @@ const PARTS: [Part; 3] = [
 /// # Errors
 /// The subject has no figures.
 pub(super) fn render(subject: Subject<'_>) -> Result<String> {
-    let entries = subject.entries()?;
+    let entries = subject.feed_values()?;
     let run = subject.results().map(|results| &*results.run.name);
     let families = entries.iter().map(|entry| ((entry.is_change, base(&entry.unit).0), entry)).grouped();
     let mut text = String::new();
@@ -32,7 +32,7 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
         let (stem, what) =
             if is_change { ("delta", "Change of a test's figure") } else { ("figure", "Figure of a test") };
         for (part, more, value) in PARTS {
-            let samples: Vec<(&Entry, f64)> =
+            let samples: Vec<(&FeedValue, f64)> =
                 own.iter().filter_map(|entry| Some((*entry, value(entry.value)? * base(&entry.unit).1))).collect();
             if samples.is_empty() {
                 continue;
@@ -79,7 +79,7 @@ pub(super) fn base(unit: &str) -> (String, f64) {
     (spelled.chars().map(letter).collect::<String>().trim_matches('_').to_owned(), 1.0)
 }
 
-fn labels(entry: &Entry, run: Option<&str>) -> String {
+fn labels(entry: &FeedValue, run: Option<&str>) -> String {
     let mut all = entry.labels.clone();
     all.push(("better", if entry.lower_is_better { "lower" } else { "higher" }.to_owned()));
     all.extend(run.filter(|run| !run.is_empty()).map(|run| ("run", run.to_owned())));

@@ -201,7 +201,7 @@ impl Page {
         self.text.line(&format!("{label:<name$}{rest}"));
     }
 
-    /// Below a table, which rows have which footnotes' marks; a footnote of its own at once.
+    /// Writes below a table the rows that have each footnote, and its text the first time.
     fn marks(&mut self, marked: &[(&str, &str)], rows: usize) {
         for (marks, same) in marked.iter().copied().grouped() {
             let all = same.len() == rows && rows > 1;
@@ -274,7 +274,7 @@ impl<'a> Grid<'a> {
         Grid { widths: (0..columns.len()).map(wide).collect(), columns, rows, room }
     }
 
-    /// How wide names are when the marks that can stand behind their rows do.
+    /// Returns the width of names that leaves room for the marks behind their rows.
     fn beside_marks(&self, name: usize, taken: usize) -> usize {
         let plain = self.rows.iter().filter(|row| matches!(row.kind, RowKind::Plain | RowKind::Strong));
         let longest = plain.map(|row| width(&row.fields[0])).max().unwrap_or(0);

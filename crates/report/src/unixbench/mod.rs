@@ -17,7 +17,7 @@ pub use page::page;
 pub use text::{report, rule};
 use words::Grouped;
 
-/// A fact of the system: a name such as `OS`, or none, and one line or more.
+/// The facts of the system above a report: each a name such as `OS`, or none, and one line or more.
 pub type Heading = [(String, String)];
 
 /// The results of one number of copies.
@@ -25,7 +25,7 @@ struct Copies<'a> {
     copies: u32,
     /// In the order of their labels, byte by byte.
     rows: Vec<&'a Figure>,
-    /// Seconds from the begin of the run to its first and its last moment.
+    /// Seconds from the start of the run to its first and its last moment.
     span: (f64, f64),
 }
 
@@ -72,7 +72,7 @@ fn origin(results: &Results) -> String {
 /// Returns the wide table: a column per test, a line per number of copies, scores with one decimal.
 ///
 /// # Errors
-/// None but of memory.
+/// There are none: writing to memory does not fail.
 pub fn csv(results: &Results) -> Result<String> {
     let levels = levels(results);
     let labels: BTreeSet<&str> = levels.iter().flat_map(|level| &level.rows).map(|row| &*row.cell.label).collect();

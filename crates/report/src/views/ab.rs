@@ -1,6 +1,6 @@
 //! The comparison of commands: the answer as a sentence, then its numbers.
 
-use analysis::{Comparison, Condition, Cost, Effect, Measure, Results, Verdict, is_printed};
+use analysis::{Comparison, Condition, Cost, Effect, Measure, Missing, Results, Verdict, is_printed};
 use stats::Estimate;
 use words::signed_fine;
 
@@ -8,7 +8,7 @@ use super::{comparisons, cost, counts, executions};
 use crate::document::Block;
 
 /// The note on rounds, pairs and intervals.
-const ROUNDS: &str = "a pair is two executions of the same round, milliseconds apart and in random order. The difference is the \
+const ROUNDS: &str = "a pair is two executions of the same round, one soon after the other and in random order. The difference is the \
                       median of the averages of all pairs of differences; its interval is that of the signed-rank test, \
                       widened because pairs may depend on each other and because the run looked at the answer while it \
                       measured (docs/methodology.md)";
@@ -32,7 +32,8 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
         return figures_sentence(results, cost, (name, base), &figures);
     }
     let Some(one) = comparison(condition, Measure::Score) else {
-        let gap = results.errors.iter().chain(&results.skipped).chain(&cost.missing).next();
+        let is_theirs = |gap: &&Missing| [name, base].contains(&&gap.key.condition);
+        let gap = results.errors.iter().chain(&results.skipped).chain(&cost.missing).find(is_theirs);
         let reason = gap.map_or("nothing was measured", |gap| &gap.reason);
         return format!("{name} could not be compared with {base}: {reason}.");
     };

@@ -24,7 +24,7 @@ const BLOCKS: [(&str, &str, f64); 4] = [
 const MEMORY: [&str; 2] = ["copy-ram", "latency-ram"];
 const WAKE_UP: &str = "cyclic";
 
-/// From this share of disturbed trials on a machine is busy, and up to that one it is quiet.
+/// From the first share of disturbed trials on a machine is not stable; up to the second it is.
 const BUSY: f64 = 0.25;
 const CALM: f64 = 0.05;
 
@@ -51,8 +51,8 @@ struct Line<'a> {
     quiet_all: Option<Estimate>,
 }
 
-/// Megabytes a second, by block.
-struct Disk {
+/// A row of the disk's table: operations per second on blocks of one size.
+struct DiskRow {
     block: &'static str,
     read: Option<Estimate>,
     write: Option<Estimate>,
@@ -176,7 +176,7 @@ fn power(results: &Results, most: u32) -> Option<Line<'static>> {
 
 fn disk(results: &Results) -> crate::document::Table {
     let score = |test: &str| results.figures.iter().find(|row| row.cell.key.test == test).map(|row| row.score);
-    let lines = BLOCKS.map(|(name, block, bytes)| Disk {
+    let lines = BLOCKS.map(|(name, block, bytes)| DiskRow {
         block,
         read: score(&format!("disk-mix-{name}:op=read")),
         write: score(&format!("disk-mix-{name}:op=write")),
@@ -186,7 +186,7 @@ fn disk(results: &Results) -> crate::document::Table {
     // Operations a second as MB/s; of the mix each kind is half of it.
     let rate = |rate: Option<Estimate>, factor: f64| Field::estimate(rate.map(|it| it.scaled(factor)), words::score);
     Columns::new()
-        .with(Column::words("Block").keyed("block"), |line: &Disk| Field::text(line.block))
+        .with(Column::words("Block").keyed("block"), |line: &DiskRow| Field::text(line.block))
         .with(Column::number("Reads").keyed("read_mb_s").main(), |line| rate(line.read, line.bytes / 1e6))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.read))
         .with(Column::number("Writes").keyed("write_mb_s").main(), |line| rate(line.write, line.bytes / 1e6))
@@ -245,9 +245,11 @@ fn verdict(card: &Card<'_>) -> String {
     let state = match share {
         share if share.is_nan() => format!("How stable this machine is could not be determined; {again}"),
         share if share <= CALM => format!("This machine is stable: hardly any trial was disturbed; {again}"),
-        share if share < BUSY => format!("This machine is mostly stable: some trials were disturbed {who}; {again}"),
+        share if share < BUSY => {
+            format!("This machine is mostly stable: some trials were disturbed, most often {who}; {again}")
+        }
         _ => format!(
-            "This machine is not stable now: {} of the trials were disturbed, most {who}; {again}",
+            "This machine is not stable now: {} of the trials were disturbed, most often {who}; {again}",
             words::percentage(share)
         ),
     };

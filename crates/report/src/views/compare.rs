@@ -47,7 +47,7 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document
 }
 
-/// Returns the unit of judgement for runs in turn.
+/// Returns the letter of the side that is judged, of runs in turn.
 fn judged(all: &Comparisons) -> &'static str {
     if all.against() == "B" { "A" } else { "B" }
 }
@@ -232,7 +232,7 @@ fn not_compared(all: &Comparisons) -> Vec<Block> {
     vec![Block::section("Not compared"), Block::items(items)]
 }
 
-/// The headings of the deltas: `Delta-1`, `Delta-2` and `Delta-3`, which for more than two rounds is the spread.
+/// The headings of the deltas: one for each round, and after those of two rounds Delta-3, of more the spread.
 fn headings(rounds: usize) -> Vec<String> {
     let last = match rounds {
         0 | 1 => None,
@@ -294,7 +294,7 @@ fn thesis_data(tables: &Thesis, all: &Comparisons) -> Value {
     json!(tables)
 }
 
-/// Returns the reasons why a gate is closed, for programs. `confirmed` is null without a second look, or if that cannot
+/// Returns what a gate makes of a comparison, for programs. `confirmed` is null without a second look, or if that cannot
 /// tell.
 fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
     let object = |one: &Comparison| comparisons::columns(["A", "B"]).object(&line(one, all));

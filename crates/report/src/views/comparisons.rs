@@ -1,6 +1,6 @@
 //! One measure of one cell compared: its columns in every format, of runs and of conditions alike.
 
-use analysis::{Comparison, Effect, Measure, Remark, Sides, Verdict};
+use analysis::{Comparison, Effect, Measure, RATE, Remark, Sides, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ pub(super) fn change(one: &Comparison) -> Field {
 }
 
 /// Returns the unit of a difference as it follows a number.
-pub(super) fn unit(measure: Measure) -> &'static str {
+pub(crate) fn unit(measure: Measure) -> &'static str {
     if measure == Measure::Met { "pt" } else { "%" }
 }
 
@@ -227,8 +227,9 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
         false => ["time", "times as long"],
     };
     let mut caption = format!(
-        "The delta of each test with its 95 % interval; losses are to the left. Below: per cent of the rate (of the inverse \
-         of a {inverse}); above: {above}. The scale is linear within {threshold} % (shaded) and logarithmic beyond."
+        "The delta of each test with its 95 % interval; losses are to the left. The axis below is the change of the rate in \
+         per cent (for a {inverse}, of its inverse); the axis above: {above}. The scale is linear within {threshold} % \
+         (shaded) and logarithmic beyond."
     );
     if has_control {
         caption += " The small hollow mark below each is the A/A control of the same test: two equal arms.";
@@ -264,9 +265,11 @@ pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>)
 /// Returns how to read deltas and verdicts, with their threshold in per cent.
 pub(super) fn reading(threshold: f64) -> String {
     format!(
-        "delta: the change in per cent; a loss is negative for rates and positive for times and latencies. A difference is \
-         reported if its interval excludes 0 and it exceeds {threshold} %, at a false discovery rate of 5 %. undecided \
-         <y, or blind below y: four of five such comparisons would have shown a difference of y, fewer a smaller one."
+        "delta: the change in per cent; a loss is negative for rates, and positive for times, latencies, energies and \
+         memory. A difference is reported if its interval excludes 0 and it exceeds {threshold} %, at a false discovery \
+         rate of {:.0} %. undecided <y, or blind below y: four of five such comparisons would have shown a difference of \
+         y, fewer a smaller one.",
+        100.0 * RATE
     )
 }
 

@@ -3,7 +3,7 @@
 use analysis::{Comparisons, Count, Counts, Range, Results};
 use serde_json::{Value, json};
 
-use super::shared::coordinates;
+use super::shared::command;
 use crate::document::{Block, Column, Columns, Field, Readers, Table};
 
 /// System calls that a sentence names.
@@ -40,7 +40,7 @@ pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
     change_in_words(results.counts_under(condition)?, results.counts.first()?)
 }
 
-/// Returns the same of a command and another.
+/// Returns the differences in calls between any two commands.
 pub(super) fn change_in_words(own: &Counts, base: &Counts) -> Option<String> {
     let more = own.more_calls(base);
     let mut told: Vec<String> =
@@ -77,11 +77,7 @@ fn change(change: Option<[i64; 2]>) -> Field {
 
 /// Returns the rows of a command, against `base` where there is a first command.
 fn rows<'a>(counts: &'a Counts, base: Option<&'a Counts>) -> impl Iterator<Item = Row<'a>> {
-    let key = &counts.cell.key;
-    let command = match base {
-        Some(_) => key.condition.clone(),
-        None => format!("{}{}", counts.cell.label, coordinates(key)),
-    };
+    let command = command(&counts.cell);
     let row = move |(count, own, other): (&'a Count, Option<Range>, Option<Range>)| {
         let command = command.clone();
         Row { command, counts, count, own, base: other.filter(|_| base.is_some()) }

@@ -1,4 +1,4 @@
-//! Properties of this machine that will spoil a run.
+//! The findings about this machine: problems for runs, and what else is worth knowing of it.
 
 use journal::{Finding, Severity};
 

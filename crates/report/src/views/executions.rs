@@ -3,12 +3,12 @@
 use analysis::{Executed, Figure, Measure, Results};
 use journal::TimeUnit;
 
-use super::shared::coordinates;
+use super::shared::command;
 use crate::charts::executions::{self as drawing, Times};
 use crate::charts::key;
 use crate::document::{Block, Chart, Column, Columns, Field};
 
-/// Shorter than so many starts of a process that does nothing, a command is mostly start.
+/// A command shorter than this many starts of a process that does nothing is in large part start.
 const STARTS: f64 = 3.0;
 
 struct Row<'a> {
@@ -26,7 +26,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Returns the wall time, or what was used, in a unit of which one of its own has `scale`.
+    /// Returns the wall time or a resource that was used, multiplied by `scale`.
     fn amount(&self, measure: Measure, scale: f64) -> Field {
         let mut used = self.executed.used.iter();
         let found = match measure {
@@ -66,19 +66,12 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let name = |row: &Row<'_>| {
-        let key = &row.figure.cell.key;
-        match row.figure.cell.in_turn {
-            true => key.condition.clone(),
-            false => format!("{}{}", row.figure.cell.label, coordinates(key)),
-        }
-    };
     let suited = || TimeUnit::suited(rows.iter().map(|row| row.figure.score.value).fold(0.0, f64::max));
     let unit = results.run.time_unit.unwrap_or_else(suited);
     let table = Columns::new()
         .keyed(|row: &Row<'_>| &row.figure.cell.key)
-        .with(Column::words("command").keyed("label"), move |row| Field::Text(name(row)))
-        .with(Column::number("executions").narrow("runs").keyed("executions"), |row| {
+        .with(Column::words("command").keyed("label"), |row| Field::Text(command(&row.figure.cell)))
+        .with(Column::number("executions").narrow("execs").keyed("executions"), |row| {
             Field::Count(row.executed.all.len() as u64)
         })
         .and(times(unit))
@@ -108,10 +101,13 @@ fn charts(results: &Results, rows: &[Row<'_>]) -> Option<Block> {
         let label = format!("{} against {against}, pair after pair", other.name);
         Some((label, drawing::pairs(base, other)?))
     };
-    let panels = std::iter::once(("Share that took at most so many ms".to_owned(), drawing::distributions(&all)?));
+    let panels = std::iter::once((
+        "Executions that took at most a given time in ms, %".to_owned(),
+        drawing::distributions(&all)?,
+    ));
     let legend = all.iter().map(|one| (key(one.number), one.name.to_owned()));
     Some(Block::Chart(Chart {
-        caption: "The slowest 2 % have no room; pairs beyond the scale are triangles at its edge.".to_owned(),
+        caption: "The slowest 2 % are not drawn; pairs beyond the scale are triangles at its edge.".to_owned(),
         legend: legend.collect(),
         panels: panels.chain(others.iter().filter_map(pair)).collect(),
         ..Chart::default()

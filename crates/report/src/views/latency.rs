@@ -16,10 +16,10 @@ use maud::Markup;
 /// ns in a ms, the unit of every latency.
 const MS: f64 = 1e6;
 
-/// How many times the quiet latency each colour of the map reaches; the last reaches everything.
+/// The multiples of the quiet latency at which the map's steps end; the sixth has no end.
 const STEPS: [f64; 5] = [1.5, 3.0, 10.0, 30.0, 100.0];
 
-/// Most points over time, of a chart and of a page.
+/// Most points over time, of a chart and of all charts of one kind.
 const CHART: usize = 600;
 const PAGE: usize = 6_000;
 
@@ -144,8 +144,7 @@ fn of_load<'a>() -> Columns<'a, Beside<'a>> {
     Columns::new().with(Column::words("Load").wide(16), |(row, _): &Beside<'_>| Field::text(&row.cell.key.load))
 }
 
-/// Returns the columns of percentiles: others than Interbench's users expect only where some row has them. In 80 columns
-/// there is room for the median and the percentile that is judged.
+/// Returns the columns of percentiles: at a terminal the median and the one that is judged, on pages all that a row has.
 fn of_percentiles<'a>(task: &Task<'_>, highest: &str) -> Columns<'a, Beside<'a>> {
     let mut columns = Columns::new();
     for (_, name) in PERCENTILES {
@@ -216,7 +215,7 @@ fn rates(task: &Task<'_>) -> Option<Block> {
         let rates = latency.rates?;
         let [all, low_1, low_01] =
             [Some(rates.all), rates.low_1, rates.low_01].map(|rate| words::whole(rate.unwrap_or(f64::NAN)));
-        Some(format!("{} {all}, 1 % low {low_1}, 0.1 % low {low_01}", row.cell.key.load))
+        Some(format!("{} {all}, 1 % low {low_1}, 0.1 % low {low_01}", beside(&row.cell.key.load)))
     };
     let rates: Vec<String> = task.rows.iter().filter_map(words).collect();
     (!rates.is_empty()).then(|| Block::Text(Readers::PEOPLE, "Frames per second: ".to_owned(), rates.join("; ")))
@@ -228,7 +227,7 @@ fn requests(task: &Task<'_>) -> Option<Block> {
         let answered = latency.requests?.answered;
         let times = latency.percentiles(&latency.response).filter(|(name, _)| ["p50", "p99"].contains(name));
         let times: Vec<String> = times.map(|(name, ms)| format!("{} ms ({name})", figure(ms))).collect();
-        let [load, rate] = [row.cell.key.load.clone(), words::whole(answered.value)];
+        let [load, rate] = [beside(&row.cell.key.load), words::whole(answered.value)];
         Some(format!("{load} {rate} {}, answered in {}", plus_minus(answered.halves()), times.join(" to ")))
     };
     let each: Vec<String> = task.rows.iter().filter_map(words).collect();
@@ -324,7 +323,7 @@ fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {
         more += &format!("\n{} times the quiet {}", figure(later.times), later.name);
         if later.doubt && step > 0 {
             text += " ?";
-            more += ", within chance variation";
+            more += ", which may be chance";
         }
     }
     if let Some(met) = latency.deadlines_met {
@@ -340,7 +339,7 @@ struct Later {
     times: f64,
     /// The higher of the percentiles that both carry.
     name: &'static str,
-    /// True if the interval of the quotient holds 1, or has no end.
+    /// True if the interval of the quotient contains 1 or does not exist.
     doubt: bool,
 }
 
@@ -349,6 +348,6 @@ fn later((row, latency): Beside<'_>, (other, quiet): Beside<'_>) -> Option<Later
     let times = latency.histogram.quantile(share) / quiet.histogram.quantile(share).max(1.0);
     let quotient = row.score.over(&other.score);
     let apart = quotient.bounded() && !(quotient.low..=quotient.high).contains(&1.0);
-    let doubt = latency.value == quiet.value && !apart;
+    let doubt = latency.value != quiet.value || !apart;
     (latency.histogram.count() > 0 && times.is_finite()).then_some(Later { times, name, doubt })
 }

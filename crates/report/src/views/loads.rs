@@ -6,11 +6,11 @@ use stats::Estimate;
 use words::{Grouped, Unique, figure, share};
 
 use super::tasks::{self, beside, title};
-use crate::charts::rows::{Guide, Mark, Row as Lane, Rows, Tick};
+use crate::charts::rows::{Guide, Mark, Row, Rows, Tick};
 use crate::charts::{index, key, scale::Scale};
 use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table};
 
-/// Most marks of the chart with a lane each; more share the lane of their load.
+/// Most marks of which each has a row for its test and a lane for its load; of more, each load has one row.
 const LANES: usize = 160;
 
 /// How far its axis goes at least and at most, in per cent.
@@ -97,7 +97,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
         scale,
         guides: vec![Guide { class, at, text: "as much as alone".to_owned() }],
         lanes: index::lanes(if apart { shown.len() } else { 1 }),
-        rows: tests.map(|(label, marks)| Lane { label, strong: false, marks }).collect(),
+        rows: tests.map(|(label, marks)| Row { label, strong: false, marks }).collect(),
         ..Rows::default()
     };
     let legend = shown.iter().map(|number| (key(*number), loads[*number].to_owned()));

@@ -37,7 +37,7 @@ pub use bill::bill;
 pub use card::{Card, card};
 pub use compare::compare;
 pub(crate) use compare::{gap_key, lines};
-pub(crate) use comparisons::{Line, shown, verdict_in_words, words_of};
+pub(crate) use comparisons::{Line, shown, unit, verdict_in_words, words_of};
 pub(crate) use cost::changes;
 pub use doctor::doctor;
 pub use repeat::{Repeat, is_name};

@@ -2,7 +2,6 @@
 
 use analysis::{Curve, Offered, Results, Saturation, curves};
 use journal::Key;
-use serde_json::json;
 use stats::Estimate;
 use words::{figure, whole};
 
@@ -58,7 +57,7 @@ fn sentence(curve: &Curve<'_>) -> String {
         }
         Saturation::Above(rate) => format!("keeps up with {} requests per second, the most that came", whole(rate)),
         Saturation::Unknown(rate) => {
-            format!("too few blocks tell whether it keeps up with {} requests per second", whole(rate))
+            format!("there are too few blocks to tell whether it keeps up with {} requests per second", whole(rate))
         }
     };
     format!("{}: {found}.", name(curve))
@@ -67,17 +66,17 @@ fn sentence(curve: &Curve<'_>) -> String {
 fn table(curve: &Curve<'_>) -> Block {
     let percentile = |name: &'static str| move |at: &Offered<'_>| Field::maybe(at.latency.percentile(name), figure);
     let columns = Columns::new()
-        .with(Column::number("Offered").wide(9), |at: &Offered<'_>| Field::Number(at.offered, whole))
-        .with(Column::number("Answered").wide(9), |at| Field::Number(at.answered.value, whole))
+        .keyed(|at: &Offered<'_>| &at.figure.cell.key)
+        .with(Column::number("Offered").keyed("offered").wide(9), |at| Field::Number(at.offered, whole))
+        .with(Column::number("Answered").keyed("answered").wide(9), |at| Field::Estimate(at.answered, whole))
         .with(Column::number("±").wide(7), |at| Field::Spread(at.answered))
-        .with(Column::number("p50").wide(8), percentile("p50"))
-        .with(Column::number("p99").main().wide(8), percentile("p99"))
+        .with(Column::number("p50").keyed("p50").wide(8), percentile("p50"))
+        .with(Column::number("p99").keyed("p99").main().wide(8), percentile("p99"))
         .with(Column::number("±").wide(7), |at| Field::Spread(at.figure.score))
-        .with(Column::number("p99.9").wide(8), percentile("p99.9"))
-        .with(Column::number("% met").wide(7), |at| {
+        .with(Column::number("p99.9").keyed("p999").wide(8), percentile("p99.9"))
+        .with(Column::number("% met").keyed("deadlines_met").wide(7), |at| {
             Field::maybe(at.latency.deadlines_met.map(|met| met.value), words::share)
-        })
-        .data(|at| json!({"test": at.figure.cell.key.test}));
+        });
     Block::Table(columns.table(&curve.points).keyed("offered"))
 }
 

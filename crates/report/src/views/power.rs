@@ -26,8 +26,11 @@ pub(super) fn blocks(power: Option<&Power>) -> Vec<Block> {
             .with(Column::number("time"), move |need| Field::Text(words::duration(need.sizes[place].seconds)));
     }
     let remark = format!("over {} blocks", power.blocks);
-    let what =
-        format!("±: a difference over {} blocks; then what four of five comparisons need to show one", power.blocks);
+    let what = format!(
+        "±: half the interval of a difference of equal arms over {} blocks; then the blocks and the time after which four of \
+         five comparisons show a difference of that size",
+        power.blocks
+    );
     vec![
         Block::Data("power", json!(power)),
         Block::section("Planted losses"),

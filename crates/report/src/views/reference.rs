@@ -62,8 +62,8 @@ fn columns() -> Columns<'static, Reference> {
         })
         .with(Column::number("of").keyed("of"), |one| Field::Count(one.of as u64))
         .with(Column::words("Nearest").keyed("nearest"), |one| Field::text(&one.nearest))
-        .with(Column::words("Entries").keyed("procedure"), |one| Field::text(&one.procedure))
-        .with(Column::words("Alike").keyed("alike"), |one| Field::Flag(one.alike))
+        .with(Column::words("Measured by").keyed("procedure"), |one| Field::text(&one.procedure))
+        .with(Column::words("Same way").keyed("alike"), |one| Field::Flag(one.alike))
 }
 
 /// `1 to 3`; a number that is certain stands alone.

@@ -102,7 +102,7 @@ fn about(results: &Results) -> Vec<Block> {
     }
 }
 
-/// How interactive tasks fared, and the loads.
+/// The results of interactive tasks, and of the loads.
 fn responses(results: &Results) -> Vec<Block> {
     [offered::blocks(results), latency::blocks(results), loads::blocks(results)].concat()
 }
@@ -130,7 +130,7 @@ fn states(results: &Results) -> Vec<String> {
     }
     if matches!(results.findings, Findings::Scores { .. }) && results.listed().next().is_some() {
         if results.indexes().is_empty() {
-            states.push("No index: none of the tests measured has a baseline.");
+            states.push("No index: no member of an index was measured without a load and a condition.");
         }
         if results.listed().all(|row| row.samples.len() < 2 && !row.score.bounded()) {
             states.push("No test has two trials: there are no intervals, and no spread over time.");

@@ -163,7 +163,7 @@ fn laws(tests: &[Scaling]) -> Table {
         .keyed("laws")
 }
 
-/// Returns the law, unless it has as many parameters as levels, which leaves nothing to judge it by.
+/// Returns the law, unless it was fitted to three levels or fewer, which leave too little to judge it by.
 fn judged_law(test: &Scaling) -> Option<UslFit> {
     test.law.filter(|_| test.fitted > 3)
 }
@@ -253,7 +253,7 @@ fn plot(test: &Scaling) -> Option<Plot> {
     })
 }
 
-/// A law with a pole would come back from below.
+/// Returns the line of a law between two numbers of copies, up to its pole, beyond which it would come back from below 0.
 fn line((from, to): (f64, f64), law: impl Fn(f64) -> f64) -> Line {
     let copies = (0..=POINTS).map(|part| from * (to / from).to_the_power(part as f64 / POINTS as f64));
     let points = copies.map(|copies| (copies, law(copies))).take_while(|point| point.1.is_finite() && point.1 >= 0.0);

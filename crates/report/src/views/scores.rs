@@ -13,7 +13,7 @@ use super::repeat::Repeat;
 use super::shared::{gaps, name, sentences};
 use super::{details, energy, latency, loads};
 use crate::charts::{index as drawing, key};
-use crate::document::{Block, Chart, Column, Columns, Field, Headline, Readers, Row as Line, RowKind, Table, known};
+use crate::document::{Block, Chart, Column, Columns, Field, Headline, Readers, Row, RowKind, Table, known};
 use maud::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
@@ -22,7 +22,7 @@ const NAME: usize = 38;
 /// Most tests whose scores are large figures where there is no index.
 const FEW: usize = 3;
 
-/// Adds the columns of a score: the list that every report of scores is made from.
+/// Returns the columns of a score, from which every report of scores is made.
 fn columns() -> Columns<'static, Figure> {
     Columns::new()
         .keyed(|row: &Figure| &row.cell.key)
@@ -90,10 +90,10 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         let indexes = results.indexes().iter().filter(|index| index.copies == level);
         blocks.extend(indexes.map(|index| Block::Table(index_table(index, &results.facts))));
     }
-    [index_charts(results), blocks, gains(results), certainty(results)].concat()
+    [index_charts(results), blocks, gains(results), about_intervals(results)].concat()
 }
 
-/// Where another run would come out, for programs: always the same keys.
+/// The range of other runs, for programs: always the same keys.
 fn ends_of(another: Option<Another>) -> Value {
     json!({
         "low": another.map(|another| another.low), "high": another.map(|another| another.high),
@@ -101,14 +101,14 @@ fn ends_of(another: Option<Another>) -> Value {
     })
 }
 
-/// Where another run would come out, for people.
+/// The range of other runs, for people.
 fn of_another(another: Option<Another>, number: fn(f64) -> String) -> Field {
     another
         .map_or(Field::Missing, |Another { low, high, .. }| Field::Text(format!("{}..{}", number(low), number(high))))
 }
 
-/// Returns the notes on the meaning of intervals.
-fn certainty(results: &Results) -> Vec<Block> {
+/// Returns the paragraphs on intervals: other runs, disturbances, indexes without an undisturbed figure, the bill.
+fn about_intervals(results: &Results) -> Vec<Block> {
     if !results.listed().any(|row| row.score.bounded()) {
         return Vec::new();
     }
@@ -121,19 +121,19 @@ fn certainty(results: &Results) -> Vec<Block> {
     let another = if !known.is_empty() {
         format!("95 % of other runs lie within: {}", known.join("; "))
     } else if results.listed().any(|row| row.another.is_some()) {
-        "The other formats show where 95 % of other runs lie".to_owned()
+        "Pages (column Another run) and JSON show where 95 % of other runs lie".to_owned()
     } else {
-        format!("Run-to-run variation is shown once {FEWEST_EARLIER} comparable runs exist")
+        format!("Run-to-run variation is shown once there are {FEWEST_EARLIER} earlier comparable runs")
     };
     let interval = format!("± is the 95 % interval of this run. {another}.");
-    let lacking = results.indexes().iter().filter_map(|index| never_quiet(index, results));
+    let lacking = results.indexes().iter().filter_map(|index| without_undisturbed(index, results));
     let more =
         disturbed(results).into_iter().chain(lacking).chain(results.bill.as_ref().map(|bill| why_wide(bill, results)));
     let paragraphs = [interval].into_iter().chain(more);
     paragraphs.map(Block::text).collect()
 }
 
-/// How many trials were disturbed, and by whom.
+/// Returns a sentence on the share of disturbed trials and on the neighbours.
 fn disturbed(results: &Results) -> Option<String> {
     let found = results.neighbours.filter(|found| found.share() >= 0.01)?;
     let all = if found.share() >= 0.995 { "Every trial".to_owned() } else { percent(found.share()) + " of the trials" };
@@ -160,14 +160,14 @@ pub(super) fn by_whom(found: &Neighbours) -> Vec<(f64, &'static str)> {
     kinds
 }
 
-/// Says which tests were disturbed too often for a complete index to have an undisturbed figure; `None` if it has one,
-/// is partial or arithmetic, or nothing is known of neighbours.
-fn never_quiet(index: &Index, results: &Results) -> Option<String> {
+/// Returns a sentence on the tests that were disturbed too often for a complete index to have an undisturbed figure; `None`
+/// if it has one, is partial or arithmetic, or nothing is known of neighbours.
+fn without_undisturbed(index: &Index, results: &Results) -> Option<String> {
     results.neighbours?;
     let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && index.quiet.is_none();
     let lacks = |part: &&Part| {
         let key = Key::plain(&part.test, index.copies);
-        // Of a run of fewer trials it is no news.
+        // Shorter runs always lack it.
         let disturbed =
             |row: &Figure| row.samples.len() >= FEWEST_UNDISTURBED && row.undisturbed() < FEWEST_UNDISTURBED;
         results.figures.iter().any(|row| row.cell.key == key && disturbed(row))
@@ -197,7 +197,7 @@ fn why_wide(bill: &Bill, results: &Results) -> String {
         Some((Spread { blocks, seconds }, _)) => {
             format!("{made}. For ±2 %: {blocks} blocks ({})", words::duration(seconds))
         }
-        None => format!("{made}. ±2 % is out of reach on this machine as it is"),
+        None => format!("{made}. ±2 % is out of reach within an hour on this machine as it is"),
     }
 }
 
@@ -243,10 +243,10 @@ fn index_table(index: &Index, facts: &Facts) -> Table {
     for (label, score) in &index.others {
         let score = Field::Number(*score, words::score);
         let fields = vec![Field::text(label), dash.clone(), score, dash.clone(), Field::Nothing];
-        table.rows.push(Line { fields, kind: RowKind::Plain });
+        table.rows.push(Row { fields, kind: RowKind::Plain });
     }
     let mut total = |label: String, value: Field, spread: Field, kind: RowKind| {
-        table.rows.push(Line { fields: vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread], kind });
+        table.rows.push(Row { fields: vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread], kind });
     };
     let (whole, spread) = (Field::Estimate(index.score, words::tenth), Field::Spread(index.score));
     match index.arithmetic {

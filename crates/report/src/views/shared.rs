@@ -2,7 +2,7 @@
 
 use analysis::{Missing, Remark, Results, Verdict};
 use catalogue::NONE;
-use journal::{Key, Run};
+use journal::{Cell, Key, Run};
 use serde_json::json;
 
 use crate::document::{Block, Columns, Readers, Table};
@@ -28,7 +28,13 @@ pub(crate) fn coordinates(key: &Key) -> String {
     text
 }
 
-/// Returns what to do before a page is posted, unless the runs say no more whose machine it was. `command` makes the page.
+/// Returns the name of a command: of commands in turn that of its condition, else its label with its coordinates.
+pub(crate) fn command(cell: &Cell) -> String {
+    if cell.in_turn { cell.key.condition.clone() } else { format!("{}{}", cell.label, coordinates(&cell.key)) }
+}
+
+/// Returns advice to redact a page before it is posted, unless the runs no longer say whose machine it was. `command` makes
+/// the page.
 pub(crate) fn to_post(runs: &[&Run], command: &str) -> Option<Block> {
     let what = "leaves out the user, the host, the control group and paths";
     let text = format!("Before you post this page: `{command} --redact --format html` (or `markdown`) {what}.");
@@ -56,8 +62,9 @@ pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing])
 pub(crate) fn verdict_words(verdict: Verdict, unit: &str) -> String {
     match verdict {
         Verdict::Same(within) => format!("same within {}{unit}", words::at_least(within)),
+        Verdict::Undecided(could) if !could.is_finite() => "undecided (too few)".to_owned(),
         Verdict::Undecided(could) => match words::at_least(could) {
-            endless if endless == words::NOTHING => "undecided (too few)".to_owned(),
+            endless if endless == words::NOTHING => "undecided (too wide)".to_owned(),
             could => format!("undecided <{could}{unit}"),
         },
         decided => decided.word().to_owned(),

@@ -1,9 +1,8 @@
 //! Interactive tasks in sentences: which stay smooth beside which load, and which remedy for a load helps.
 
 use analysis::Results;
-use catalogue::NONE;
 
-use super::tasks::{Beside, Task, tasks};
+use super::tasks::{Beside, Task, beside, tasks};
 use crate::document::Block;
 
 /// From this share of deadlines met on, in per cent, a task is smooth.
@@ -12,7 +11,7 @@ const SMOOTH: f64 = 99.0;
 /// The fewest deadlines that show it: of 300 with one miss in a hundred, 95 % have one (Hanley and Lippman-Hand 1983).
 const ENOUGH: u64 = 300;
 
-/// Returns for each task that has deadlines beside which loads it is smooth.
+/// Returns a sentence for each task that has deadlines: the loads beside which it is smooth.
 pub(super) fn lead(results: &Results) -> Option<Block> {
     let (tasks, loads) = tasks(results);
     // A server at several rates has one sentence for all.
@@ -24,12 +23,12 @@ pub(super) fn lead(results: &Results) -> Option<Block> {
     (!sentences.is_empty()).then_some(Block::Lead(sentences))
 }
 
-/// `Video: smooth without a load and under write; misses deadlines: 98 % under burn.`
+/// `Video: smooth without a load and alongside write; misses deadlines: 98 % alongside burn.`
 fn smooth(task: &Task<'_>) -> Option<String> {
     let [mut smooth, mut vague, mut missed] = [const { Vec::new() }; 3];
     for (row, latency) in &task.rows {
         let Some(met) = latency.deadlines_met.map(|met| met.value).filter(|met| met.is_finite()) else { continue };
-        let load = under(&row.cell.key.load);
+        let load = beside(&row.cell.key.load);
         match met >= SMOOTH {
             true if latency.planned >= ENOUGH => smooth.push(load),
             true => vague.push(load),
@@ -62,10 +61,6 @@ fn helps(tasks: &[Task<'_>], load: &str) -> Option<String> {
         };
         list.push(task.title());
     }
-    let found = [("makes smooth:", cured), ("shortens the delays of", better), ("no clear difference:", others)];
+    let found = [("now smooth:", cured), ("shorter delays:", better), ("no clear difference:", others)];
     listed(found).map(|found| format!("{remedy} for {plain}: {found}."))
-}
-
-fn under(load: &str) -> String {
-    if load == NONE { "without a load".to_owned() } else { format!("under {load}") }
 }

@@ -47,7 +47,7 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
     document
 }
 
-/// `3 systems, 12 tests: A is best of 5, C of 2; 5 have no clear best.`
+/// `3 systems, 12 figures: A is best in 5, C is best in 2, 5 without a clear best.`
 fn lead(all: &Comparisons, rows: &[Across]) -> String {
     let tests: Vec<&Across> = rows.iter().filter(|row| row.measure == Measure::Score).collect();
     let best = |system: usize| {
@@ -57,10 +57,10 @@ fn lead(all: &Comparisons, rows: &[Across]) -> String {
     let bests = all.runs.iter().enumerate().map(|(place, run)| (best(place), run.letter.as_str()));
     let bests: Vec<(usize, &str)> = bests.filter(|(count, _)| *count > 0).collect();
     let open = tests.len() - bests.iter().map(|(count, _)| count).sum::<usize>();
-    let mut parts: Vec<String> = bests.iter().map(|(count, letter)| format!("{letter} is best of {count}")).collect();
-    parts.push(format!("{open} have no clear best"));
-    let tests = words::count(tests.len(), "test");
-    format!("{} systems, {tests}: {}.", all.runs.len(), parts.join(", "))
+    let mut parts: Vec<String> = bests.iter().map(|(count, letter)| format!("{letter} is best in {count}")).collect();
+    parts.extend((open > 0).then(|| format!("{open} without a clear best")));
+    let figures = words::count(tests.len(), "figure");
+    format!("{} systems, {figures}: {}.", all.runs.len(), parts.join(", "))
 }
 
 /// The columns before the systems.

@@ -78,10 +78,9 @@ fn sensors(burnin: &BurnIn) -> Vec<Block> {
 
 fn passes(burnin: &BurnIn) -> Vec<Block> {
     let passes: Vec<&Pass> = burnin.passes.iter().collect();
-    // Those with faults, and the last ones.
-    let is_last = |place: usize| passes.len() - place <= MOST;
-    let kept = passes.iter().enumerate().filter(|(place, pass)| pass.faults > 0 || is_last(*place));
-    let some: Vec<&Pass> = kept.map(|(_, pass)| *pass).take(2 * MOST).collect();
+    let (earlier, last) = passes.split_at(passes.len().saturating_sub(MOST));
+    let faulty = earlier.iter().filter(|pass| pass.faults > 0).take(MOST);
+    let some: Vec<&Pass> = faulty.chain(last).copied().collect();
     let columns = Columns::new()
         .with(Column::words("Pass").keyed("pass").wide(6), |pass: &Pass| Field::Count(pass.pass))
         .with(Column::data("at"), |pass| Field::Number(pass.at, words::duration))
@@ -93,7 +92,7 @@ fn passes(burnin: &BurnIn) -> Vec<Block> {
             Field::Number(pass.rate(), words::bytes_per_second)
         })
         .with(Column::number("Faults").keyed("faults").wide(8), |pass| Field::Count(pass.faults));
-    let remark = format!("{} of {}: those with faults, and the last", some.len(), passes.len());
+    let remark = format!("{} of {}: up to {MOST} with faults, and the last {MOST}", some.len(), passes.len());
     parts(&columns, "passes", "Passes", &passes, &some, &remark)
 }
 

@@ -136,7 +136,7 @@ fn mark(one: &Comparison) -> String {
         Verdict::Undecided(_) => '?',
         _ => ' ',
     };
-    let unit = if one.measure == Measure::Met { "pt" } else { "" };
+    let unit = comparisons::unit(one.measure).trim_start_matches('%');
     format!("{}{mark}", Field::Suffixed(one.change().value, words::signed_fine, unit).words())
 }
 

@@ -58,8 +58,9 @@ pub(super) fn trail(condition: &Condition) -> Table {
         .shown(Readers::PEOPLE)
         .titled(
             "",
-            "op: one count of the test. In % of the window: waited, time that processes slept for room in the backlog; CPU \
-             outside, processor time outside the programs. queued: records not yet drained when the window closed",
+            "op: one count of the test. waited: time that processes slept for room in the backlog, CPU outside: processor \
+             time outside the programs, both in % of the window; backlog: the longest; queued: share of the records that \
+             were not yet drained when the window closed",
         )
 }
 

@@ -99,7 +99,7 @@ pub(super) fn chart(report: &FleetReport) -> Chart {
     };
     let caption = format!(
         "A dot per node, in per cent from the fleet's median, worse to the left; the scale is linear in the middle and \
-         logarithmic beyond. With {DENSE} nodes and more, their density. Flagged nodes stand out, with their names."
+         logarithmic beyond. A lane with {DENSE} dots or more shows their density instead. Flagged nodes stand out, with their names."
     );
     let legend = report.groups.iter().enumerate().take(LANES).map(legend).collect();
     let drawing = values.first().map(|_| drawing.draw());

@@ -60,14 +60,14 @@ fn reading(report: &FleetReport) -> String {
         "a node is flagged if it is more than {} % from its group's median, and further than chance would put it given \
          how much these nodes differ, at a false discovery rate of {:.0} % over all nodes and tests. Negative is \
          worse. Intervals are those of the measurement. Spread: standard deviations from trial to trial within a node, \
-         between the nodes of a group, and between groups. Places run from the best to the worst within the group that \
+         between the nodes of a group, and between groups. A node's places are the best and the worst in its group that \
          the intervals allow.",
         report.threshold,
         100.0 * RATE
     )
 }
 
-/// The answer in a sentence or three.
+/// The answer in a few sentences.
 fn headline(report: &FleetReport) -> String {
     let delivered = count(report.nodes.len(), "node");
     let nodes = count(report.measured(), "node");
@@ -102,7 +102,7 @@ fn headline(report: &FleetReport) -> String {
     text
 }
 
-/// Returns the features that several slow nodes share significantly; of one, what no other has.
+/// Returns the most significant trait that several slow nodes share; of a single one, what no other node has.
 fn in_common(report: &FleetReport) -> String {
     let Some(first) = report.traits.first() else { return String::new() };
     let fact = format!("{} {}", first.name, first.value);
@@ -149,8 +149,8 @@ fn title(test: &Test) -> String {
     format!("{}{copies}", labelled(&test.cell.label, &test.cell.key))
 }
 
-/// A column's name where none is all of them together.
-fn any(report: &FleetReport, column: Option<usize>) -> Field {
+/// Returns the name of a column; `None` stands for all tests together.
+fn column_name(report: &FleetReport, column: Option<usize>) -> Field {
     let name = |name: fn(&Test) -> String| {
         column.map_or_else(|| "all together".to_owned(), |column| name(&report.columns[column]))
     };
@@ -159,14 +159,20 @@ fn any(report: &FleetReport, column: Option<usize>) -> Field {
 
 /// The columns that name a test: short at a terminal, its label on pages, its id for programs.
 fn of_test<'a, T>(report: &'a FleetReport, column: impl Fn(&T) -> Option<usize> + Copy + 'a) -> Columns<'a, T> {
-    Columns::new().with(Column::words("Test").narrow("test"), move |row| any(report, column(row))).data(move |row| {
-        let test = column(row).map(|place| &report.columns[place].cell.key.test);
-        json!({"column": column(row), "test": test})
-    })
+    Columns::new().with(Column::words("Test").narrow("test"), move |row| column_name(report, column(row))).data(
+        move |row| {
+            let test = column(row).map(|place| &report.columns[place].cell.key.test);
+            json!({"column": column(row), "test": test})
+        },
+    )
+}
+
+/// Returns the number of nodes that delivered a whole part.
+fn whole(fleet: &Fleet) -> usize {
+    fleet.entries.iter().filter(|entry| entry.state == State::Whole).count()
 }
 
 fn heading(fleet: &Fleet, report: &FleetReport) -> Block {
-    let whole = fleet.entries.iter().filter(|entry| entry.state == State::Whole).count();
     let pair = |label: &str, value: String| Pair { label: label.to_owned(), value, ..Pair::default() };
     let group = |group: &Group| {
         let typical =
@@ -175,7 +181,7 @@ fn heading(fleet: &Fleet, report: &FleetReport) -> Block {
         pair("Group", format!("{}: {}{typical}{judged}", group.name, count(group.nodes, "node")))
     };
     let mut items = vec![
-        pair("Delivered", format!("{whole} of {} whole", count(fleet.entries.len(), "node"))),
+        pair("Delivered", format!("{} of {} whole", whole(fleet), count(fleet.entries.len(), "node"))),
         pair("Tests", report.columns.len().to_string()),
         pair("Groups", format!("{} by {}", report.groups.len(), report.by)),
     ];
@@ -198,8 +204,7 @@ fn states(fleet: &Fleet) -> Vec<Block> {
         .with(Column::words("Node"), |entry: &&Entry| Field::text(shortened(&entry.id.node, 24)))
         .with(Column::words("State").main(), |entry| Field::text(entry.state.name()))
         .with(Column::words("Why"), move |entry| Field::Words(why(entry)));
-    let whole = all.len() - all.iter().filter(|entry| entry.state != State::Whole).count();
-    let title = format!("Delivered: {whole} of {} whole", all.len());
+    let title = format!("Delivered: {} of {} whole", whole(fleet), all.len());
     let mut blocks = vec![Block::Data("states", all.iter().map(data).collect())];
     blocks.push(Block::Table(shown.table(&odd).titled(title, "").shown(Readers::PEOPLE).at_most(MOST)));
     blocks
@@ -225,7 +230,7 @@ fn outliers(report: &FleetReport) -> Columns<'_, Outlier> {
         .with(Column::number("q").keyed("q").shown(Readers::PAGE), |outlier| Field::Text(words::probability(outlier.q)))
 }
 
-/// The nodes that are unlike the others, and what they are so at.
+/// The flagged nodes, each with the tests in which it is slow or fast.
 fn flagged(report: &FleetReport) -> Vec<Block> {
     let sorted = [report.named(Named::Slow), report.named(Named::Fast)].concat();
     let found: Vec<Outlier> = sorted.into_iter().flat_map(|(_, outliers)| outliers).copied().collect();
