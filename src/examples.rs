@@ -31,6 +31,13 @@ mod tests {
     use super::*;
     use crate::commands::command;
 
+    #[test]
+    fn every_paragraph_is_a_verb_s() {
+        let is_verb = |name: &str| command().find_subcommand(name.split(' ').next().unwrap_or_default()).is_some();
+        let names = EXAMPLES.split("\n\n").filter_map(|paragraph| paragraph.lines().next());
+        assert_eq!(names.filter(|name| !is_verb(name)).collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+
     fn check(command: &Command, path: &str) {
         for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
             let name = format!("{path} {}", verb.get_name()).trim().to_owned();

@@ -59,7 +59,7 @@ pub(crate) fn stored(words: impl Iterator<Item = OsString>) -> Result<Store> {
     Store::at(Results { results: named.map(PathBuf::from) }.named_folder())
 }
 
-/// How a report is printed.
+/// The form in which a report is printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Form {
     /// Output format
@@ -74,10 +74,10 @@ impl Form {
     }
 }
 
-/// Whether whose machine it was is left out.
+/// The option that leaves out what tells whose machine it was.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Redact {
-    /// Leave out the user, the host, the control group and paths, so that the report can be posted
+    /// Leave out the user, the host, the control group and paths, so that the result can be published
     #[arg(long)]
     pub(crate) redact: bool,
 }
@@ -96,7 +96,7 @@ impl Redact {
     }
 }
 
-/// How a list is printed.
+/// The form in which a list is printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListForm {
     /// Output format
@@ -113,7 +113,7 @@ pub(crate) enum ListFormat {
     Json,
 }
 
-/// What a run is called in reports and lists.
+/// The comment on a run in reports and lists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Comment {
     /// Comment to show in reports and lists; it can be used as the run's name: `-m before`, then `unixmark compare before latest`

@@ -40,13 +40,8 @@ pub(crate) fn is_own(store: &Store, path: &Path) -> bool {
 ///
 /// # Errors
 /// There is none, or its journal cannot be read.
-pub(crate) fn results(
-    store: &Store,
-    catalogue: &Catalogue,
-    name: &str,
-    baseline: Option<&Baseline>,
-) -> Result<Results> {
-    Ok(Results::new(&journal::read(&find(store, name)?)?, catalogue, baseline))
+pub(crate) fn results(store: &Store, catalogue: &Catalogue, name: &str) -> Result<Results> {
+    Ok(Results::new(&journal::read(&find(store, name)?)?, catalogue, None))
 }
 
 /// Returns the scores to divide by: of the reference entry called `name`, or of the run.
@@ -55,10 +50,10 @@ pub(crate) fn results(
 /// There is neither, or the run's journal cannot be read.
 pub(crate) fn baseline(store: &Store, catalogue: &Catalogue, name: &str) -> Result<Baseline> {
     let entry = archive::reference::entries(catalogue).into_iter().find(|entry| entry.run.name == name);
-    entry.map_or_else(|| results(store, catalogue, name, None), Ok).map(|results| results.as_baseline())
+    entry.map_or_else(|| results(store, catalogue, name), Ok).map(|results| results.as_baseline())
 }
 
-/// Returns the same, placed among the runs beside it.
+/// Returns the results of the run called `name`, placed among the runs beside it and the reference collection.
 ///
 /// # Errors
 /// As [`results`].
@@ -76,7 +71,8 @@ pub(crate) fn placed(
     Ok(results)
 }
 
-/// Places the results of the run at `path` among the runs beside it, except those named in `without`.
+/// Places the results of the run at `path` among the runs beside it, except those named in `without`; a cost also gets the
+/// note of the newest `doctor --power` beside it.
 pub(crate) fn put_among_runs(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     // By its own name and host, which the results may leave out.
@@ -98,7 +94,8 @@ pub(crate) fn stand(results: &mut Results, catalogue: &Catalogue) {
 }
 
 /// Returns what the newest `unixmark doctor --power` beside a run says, which was made on its host with its build.
-pub(crate) fn power_beside(directory: &Path, run: &Run, catalogue: &Catalogue) -> Option<String> {
+pub(crate) fn power_beside(path: &Path, run: &Run, catalogue: &Catalogue) -> Option<String> {
+    let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     newest_power(&listed_beside(directory), run, catalogue)
 }
 
@@ -138,7 +135,7 @@ pub(crate) fn write_all(results: &Results, directory: &Path) -> Result<()> {
     for (format, file) in Format::FILES {
         let path = directory.join(file);
         let report = ::report::render(Subject::Run(results), format)?;
-        let why = "cannot be written; the journal is whole: make room, then `unixmark report`";
+        let why = "cannot be written; the journal is whole, and `unixmark report --format html` prints from it";
         files::write_atomically(&path, report.as_bytes())
             .with_context(|| format!("the report {} {why}", path.display()))?;
     }

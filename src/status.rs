@@ -1,25 +1,31 @@
-//! How a command ends: its exit code.
+//! The end of a command: its exit code.
 
 use std::fmt;
 use std::process::ExitCode;
 
 /// The meaning of exit codes, for help and manual.
-pub(crate) const CODES: [(&str, &str); 8] = [
+pub(crate) const CODES: [(&str, &str); 9] = [
     ("0", "Fine"),
     (
         "1",
         "Measured, but something failed, was flagged or regressed; with `--strict` also if a test was skipped. `doctor`: \
-         something will spoil a run. `fleet status` and `collect`: a node has not delivered",
+         something will spoil a run. `fleet status` and `collect`: a node has not delivered. `bisect`: the commit is less \
+         than 99 % certain",
     ),
     ("2", "Wrong usage: an option, a test, a run or a directory that does not exist"),
     ("3", "Could not measure, or could not do what was asked"),
     ("4", "With `--strict-gate`: the loss that `--fail-on` looks for is neither shown nor ruled out"),
     ("any", "With `quiet`: that of the command"),
     ("125", "With `ab --bisect`: undecided, so that `git bisect` skips the commit"),
+    ("255", "With `ab --bisect`: wrong usage, or could not measure, which ends `git bisect run`"),
     ("128 + N", "Ended by signal N; 130 is Ctrl-C. What was measured until then is kept"),
 ];
 
-/// How a command ended, other than by an error.
+/// The same of `unixmark unixbench`.
+pub(crate) const UNIXBENCH_CODES: [(&str, &str); 3] =
+    [("0", "Fine"), ("1", "Anything else, as in UnixBench"), ("128 + N", "Ended by signal N")];
+
+/// The end of a command, other than by an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     /// All is well.

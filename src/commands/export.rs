@@ -11,7 +11,7 @@ use crate::status::Status;
 use crate::terminal::say;
 use archive::{self, Place};
 use catalogue::Catalogue;
-use journal::FILE;
+use journal::journal_file;
 
 /// The tables of the archive; a run without rows in one has no file there.
 const TABLES: [(&str, MakeTable); 3] =
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// Export the fleet run in this directory
     #[arg(long, value_name = "FLEET", conflicts_with = "runs")]
     fleet: Option<PathBuf>,
-    /// Which runs [default: all in the results directory]
+    /// Runs to export [default: all in the results directory]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]
@@ -68,15 +68,14 @@ fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
         [] => store.list()?.into_iter().map(|run| run.path).collect(),
         names => names.iter().map(|name| find(&store, name)).collect::<Result<Vec<_>>>()?,
     };
-    let mut found: Vec<PathBuf> =
-        found.into_iter().map(|path| if path.is_dir() { path.join(FILE) } else { path }).collect();
+    let mut found: Vec<PathBuf> = found.iter().map(|path| journal_file(path)).collect();
     // One may be named twice.
     found.sort();
     found.dedup();
     Ok(found)
 }
 
-/// How many rows each table of a run has.
+/// The number of rows of each table of a run.
 type Rows = [usize; TABLES.len()];
 
 /// Exports every journal that can be read, on all processors, and reports the others.

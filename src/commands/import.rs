@@ -63,7 +63,7 @@ fn read(file: &Path) -> std::io::Result<Vec<u8>> {
     files::read_regular(file, MOST_BYTES)
 }
 
-/// Writes a run, and prints where it is: where it was imported before, there.
+/// Writes a run and prints its directory, or that of the earlier import of the same results.
 fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()> {
     journal.run.format = FORMAT.to_owned();
     if let Some(known) = twin(&journal, store)? {

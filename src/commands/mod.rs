@@ -41,7 +41,8 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 measured but something failed, was flagged or regressed, 2 wrong usage, 3 could not \
-measure, 4 undecided with --strict-gate, 125 undecided with `ab --bisect`, 128 + N ended by signal N (130: Ctrl-C). Any status other than 0 comes with a message on stderr.
+measure, 4 undecided with --strict-gate, 125 undecided with `ab --bisect`, 128 + N ended by signal N (130: \
+Ctrl-C). `quiet` has that of its command; any other status than 0 comes with a message on stderr.
 
 A RUN is a directory, a run's name, its comment, or `latest`, the newest that measured anything (`latest~1` \
 is the one before).";
@@ -153,7 +154,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
     }
 }
 
-/// Whether the reader of our output went away, as `head` does.
+/// Returns true if the reader of our output went away, as `head` does.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

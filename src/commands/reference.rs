@@ -13,7 +13,7 @@ use archive::reference;
 use catalogue::Catalogue;
 use journal::Procedure;
 
-/// Larger than any entry, so that the check itself says so.
+/// Bytes of a file that is read at most: many more than an entry may have, so that the check can say what is too long.
 const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 
 fn entry(arguments: &Add, catalogue: &Catalogue) -> Result<Status> {
     let Add { run, name, source, comment, results: store } = arguments;
-    let results = results(&store.store()?, catalogue, run, None)?;
+    let results = results(&store.store()?, catalogue, run)?;
     if !results.is_of_a_machine() || results.burnin().is_some() {
         return Err(usage(anyhow::anyhow!(
             "{} is no run of a machine as it is (it compares, or burns in), so it cannot become an entry; try `unixmark run index`",
@@ -102,7 +102,7 @@ fn check(files: &[PathBuf], catalogue: &Catalogue) -> Result<Status> {
     Ok(status)
 }
 
-/// `zen-4  AMD EPYC, Zen 4, 2 CPUs; standard procedure, 2026-11-23; System Benchmarks 898 ±4.6% (1 copy)`.
+/// `zen-4          AMD EPYC, Zen 4, 2 CPUs; standard procedure; 2026-11-23; System Benchmarks 898 ±4.6% (1 copy)`.
 fn line(results: &Results) -> String {
     let run = &results.run;
     let index = |index: &analysis::Index| {

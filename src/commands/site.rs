@@ -14,7 +14,8 @@ use site::{Asked, Prices, build, check};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Runs (by name or path), fleet runs, journals, or directories that contain them [default: the results directory]
+    /// Runs (by name or path), fleet runs, journals, or directories that contain them [default: the results directory]; with
+    /// --check, journals only
     #[arg(value_name = "SOURCE")]
     sources: Vec<String>,
     /// Directory of the site; an existing site is updated
@@ -44,6 +45,9 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let Arguments { sources, into, check: is_check, title, anonymous, url, prices, results } = arguments;
+    if *is_check && sources.is_empty() {
+        return Err(usage(anyhow::anyhow!("--check needs journals; try `unixmark site --check run.jsonl`")));
+    }
     let store = results.store()?;
     let named = |name: &String| {
         let path = PathBuf::from(name);
@@ -66,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     if *anonymous {
         let replaced: Vec<String> =
-            built.replaced.iter().map(|(what, count)| format!("{what} {count} times")).collect();
+            built.replaced.iter().map(|(what, count)| format!("{what} {}", words::count(*count, "time"))).collect();
         let replaced = if replaced.is_empty() { "nothing".to_owned() } else { replaced.join(", ") };
         say(&format!("replaced: {replaced}; and paths, directories and control groups wherever they stood"));
     }

@@ -12,5 +12,5 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(_: &Arguments) -> Result<Status> {
-    bail!("this tool was built without `export`, for the shortest wait; build it whole with `make build`")
+    bail!("this tool was built without `export`, which shortens the build; `make build` builds it whole")
 }

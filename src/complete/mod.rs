@@ -11,7 +11,7 @@ use clap::{Arg, Command, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
 use crate::options::stored;
-use catalogue::{Catalogue, Group, Metric, NONE, Role, Test};
+use catalogue::{Catalogue, Group, NONE, Role, Test};
 use fleet::Fleet;
 
 pub(crate) use shells::{answer, registration};
@@ -22,7 +22,7 @@ type Complete = fn(&str) -> Vec<CompletionCandidate>;
 /// The names of values in the help, and their completers.
 const COMPLETERS: [(&str, Complete); 10] = [
     ("TEST|GROUP", |word| tests_and_groups(word, Test::is_rate)),
-    ("TASK", |word| tests_and_groups(word, is_task)),
+    ("TASK", |word| tests_and_groups(word, Test::is_task)),
     ("TEST", trends),
     ("GROUP", |word| starting(word, groups(|_| true))),
     ("LOAD", loads),
@@ -62,10 +62,6 @@ fn starting(word: &str, all: impl IntoIterator<Item = CompletionCandidate>) -> V
 /// Returns the catalogue; `None` if it cannot be read: the verb will say why.
 fn catalogue() -> Option<Catalogue> {
     Catalogue::load().ok()
-}
-
-fn is_task(test: &Test) -> bool {
-    test.metric == Metric::Latency && test.roles.contains(&Role::Bench)
 }
 
 fn tests(is_of: impl Fn(&Test) -> bool) -> Vec<CompletionCandidate> {
@@ -174,7 +170,7 @@ mod tests {
     fn tests_tasks_and_loads() {
         assert!(values(tests_and_groups("dhry", Test::is_rate)).contains(&"dhry2reg".to_owned()));
         assert!(values(tests_and_groups("aud", Test::is_rate)).is_empty());
-        assert_eq!(values(tests_and_groups("audio-p", is_task)), ["audio-pro"]);
+        assert_eq!(values(tests_and_groups("audio-p", Test::is_task)), ["audio-pro"]);
         assert!(values(loads("b")).contains(&"burn".to_owned()));
         assert_eq!(values(loads("dhry2r")), ["dhry2reg"]);
         assert!(values(trends("sys")).contains(&"system".to_owned()));

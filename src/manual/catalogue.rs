@@ -1,16 +1,14 @@
 //! The pages of what can be measured and switched, from the catalogue.
 
 use super::roff::{Page, bold, capitalised, plain};
-use catalogue::{Catalogue, Metric, Role, Test};
+use catalogue::{Catalogue, Role, Test};
 use words::first_sentence;
 
 /// Kinds of tests that are not rates: the heading, what they are for, and whether a test is one.
 type Kind = (&'static str, &'static str, fn(&Test) -> bool);
 
 const KINDS: [Kind; 4] = [
-    ("TASKS", "Interactive tests, which unixmark-latency(1) measures.", |test| {
-        test.metric == Metric::Latency && test.roles.contains(&Role::Bench)
-    }),
+    ("TASKS", "Interactive tests, which unixmark-latency(1) measures.", Test::is_task),
     ("LOADS", "What --load runs in the background. Any other test can run there as well.", |test| {
         test.roles.contains(&Role::Load) && !test.roles.contains(&Role::Bench)
     }),

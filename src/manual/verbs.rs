@@ -4,7 +4,7 @@ use clap::{Arg, Command};
 
 use super::roff::{Page, bold, capitalised, italic, plain};
 use crate::examples;
-use crate::status::CODES;
+use crate::status::{CODES, UNIXBENCH_CODES};
 
 /// Files: the option whose verbs use each, its name, and what it is.
 const FILES: &str = include_str!("files.txt");
@@ -19,13 +19,15 @@ pub(super) fn page(command: &Command, name: &str, path: &str) -> String {
     synopsis(&mut page, command, path);
     page.section("DESCRIPTION");
     page.text(&description(command, &about));
+    remarks(&mut page, command);
     verbs(&mut page, command, name);
     options(&mut page, command);
     examples(&mut page, path);
     table(&mut page, "FILES", FILES, command);
     environment(&mut page, command);
     page.section("EXIT STATUS");
-    for (code, meaning) in CODES {
+    let codes = if path == "unixbench" { &UNIXBENCH_CODES[..] } else { &CODES[..] };
+    for (code, meaning) in codes {
         page.tagged(&bold(code), &format!("{meaning}."));
     }
     see_also(&mut page, name);
@@ -40,6 +42,14 @@ fn lower(text: &str) -> String {
 
 fn description(command: &Command, about: &str) -> String {
     command.get_long_about().map(ToString::to_string).unwrap_or_else(|| format!("{about}."))
+}
+
+/// The end of the help, but for what has a section of its own.
+fn remarks(page: &mut Page, command: &Command) {
+    let all = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let remarks = all.split("Examples:\n").next().unwrap_or_default().split("\n\n").map(str::trim);
+    let remarks = remarks.filter(|remark| !remark.is_empty() && !remark.starts_with("Exit codes"));
+    remarks.for_each(|remark| page.paragraph(remark));
 }
 
 fn synopsis(page: &mut Page, command: &Command, path: &str) {
@@ -133,7 +143,7 @@ fn table(page: &mut Page, heading: &str, rows: &str, command: &Command) {
         if let [option, name, what] = fields[..]
             && has(command, option.trim())
         {
-            page.tagged(&italic(name), &format!("{}.", what.trim_end_matches(':')));
+            page.tagged(&italic(name), &format!("{what}."));
         }
     }
 }

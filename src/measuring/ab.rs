@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
     /// The command for --base and --head
     #[arg(last = true, value_name = "COMMAND", requires = "base")]
     words: Vec<OsString>,
-    /// Fail if a command is slower than the first by more than this (2%), or exceeds it in a count by more than this
-    /// (syscalls:0,rss:5%). Counts are syscalls, processes, threads, bytes_read, bytes_written, rss, faults, switches,
+    /// Exit with status 1 if a command is significantly slower than the first by at least this much (2%), or exceeds it in a
+    /// count by more than a limit (syscalls:0,rss:5%). Counts are syscalls, processes, threads, bytes_read, bytes_written, rss, faults, switches,
     /// instructions, cycles and any system call (openat:1)
     #[arg(long, value_name = "PERCENT|COUNT:LIMIT,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,

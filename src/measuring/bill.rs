@@ -35,13 +35,15 @@ const PRICES: &str = "\nthen the prices of its system calls that are not known y
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
-    mut_arg("copies", |arg| arg.hide(true).conflicts_with("condition")),
-    mut_arg("load", |arg| arg.hide(true).conflicts_with("condition")),
+    mut_arg("copies", |arg| arg.hide(true)),
+    mut_arg("load", |arg| arg.hide(true)),
+    mut_arg("runs", |arg| arg.hide(true)),
+    mut_arg("time_unit", |arg| arg.hide(true)),
     mut_arg("iterations", |arg| with_default(arg, "12, and up to 48 until the intervals are narrow")),
     mut_arg("budget", |arg| with_default(arg, "none; if given, once for the command and once for the prices")),
-    mut_arg("export_json", |arg| arg.hide(true).conflicts_with("condition")),
-    mut_arg("export_markdown", |arg| arg.hide(true).conflicts_with("condition")),
-    mut_arg("export_csv", |arg| arg.hide(true).conflicts_with("condition"))
+    mut_arg("export_json", |arg| arg.hide(true)),
+    mut_arg("export_markdown", |arg| arg.hide(true)),
+    mut_arg("export_csv", |arg| arg.hide(true))
 )]
 pub(crate) struct Arguments {
     /// The setting whose cost is wanted: `audit=all`, `seccomp=allow,argument`; `unixmark list conditions` shows all
@@ -65,7 +67,23 @@ pub(crate) struct Arguments {
     options: MatrixOptions,
 }
 
+/// Checks for options that other verbs share and a bill has not.
+///
+/// # Errors
+/// One is given.
+fn check(arguments: &Arguments) -> Result<()> {
+    let Arguments { commands, options, .. } = arguments;
+    if options.copies(2, || vec![1])? != [1] || !options.load.is_empty() {
+        bail!("a bill is of one execution at a time; leave --copies and --load out, or try `unixmark cost`");
+    }
+    if commands.runs.is_some() || commands.time_unit.is_some() || !commands.exports().is_empty() {
+        bail!("--runs, --time-unit and --export-… are not for bills; leave them out, or try `unixmark cost`");
+    }
+    Ok(())
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    check(arguments).map_err(usage)?;
     let (catalogue, machine) = (Catalogue::load()?, Machine::here());
     let arms = cost::arms(&arguments.condition, arguments.against.as_deref(), &catalogue).map_err(usage)?;
     let billing = Billing { arguments, catalogue: &catalogue, machine: &machine, arms };

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Where the program goes.
+/// Returns the path of the program.
 fn out(arguments: &Arguments) -> Result<PathBuf> {
     match (&arguments.out, &arguments.files[..]) {
         (Some(out), _) => Ok(out.clone()),

@@ -93,7 +93,7 @@ enum Kind {
     Mix,
 }
 
-/// How much memory.
+/// An amount of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Size {
     Share(f64),
@@ -202,7 +202,7 @@ fn memory(arguments: &Memory, machine: &Machine) -> Result<BurnIn> {
 }
 
 fn threads(common: &Common, machine: &Machine) -> u32 {
-    common.copies.unwrap_or_else(|| u32::try_from(machine::cpus_usable(machine)).unwrap_or(1))
+    common.copies.unwrap_or_else(|| machine::cpus_usable(machine))
 }
 
 /// The plan in words, for `--dry-run`.

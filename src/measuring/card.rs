@@ -32,7 +32,7 @@ const DISK: [&str; 13] = [
 ];
 const DISK_TIME: Duration = Duration::from_secs(40);
 
-/// How long wake-ups are watched in a block.
+/// The time for which wake-ups are watched in a block.
 const WAKE_UPS: Duration = Duration::from_secs(3);
 
 #[derive(Debug, clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
-    let cpus = u32::try_from(machine::cpus_online(&machine)).unwrap_or(1);
+    let cpus = machine::cpus_online(&machine);
     let mut findings: Vec<Finding> = doctor(&machine, workplace(arguments.dir.as_deref()));
     findings.sort_by_key(|finding| finding.severity);
     let copies: Vec<u32> = [1, cpus].into_iter().unique();

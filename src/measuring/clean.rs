@@ -14,7 +14,7 @@ pub(super) const OLD: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Remove all builds, not only those that were not used for 30 days
+    /// Remove every build that is not in use, not only those unused for 30 days
     #[arg(long)]
     all: bool,
     /// Show what would be removed, and remove nothing

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Tests, groups or quoted commands [default: index]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
-    /// What to compare with [default: the machine as found, or what the condition's row says]
+    /// What to compare with [default: the machine as found, or the condition's usual reference]
     #[arg(long, value_name = "CONDITION")]
     against: Option<String>,
     /// Measure system calls one by one
@@ -107,13 +107,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
     let arms = arms(&arguments.condition, arguments.against.as_deref(), catalogue)?;
-    let procedure = Procedure::new(Purpose::Cost, options.effort_in_blocks()?);
+    let procedure = Procedure::new(Purpose::Cost, arguments.commands.effort(options.effort_in_blocks()?));
     let matrix = Matrix { arms, procedure, ..matrix(arguments, catalogue, machine)? };
     Ok(Ask {
         view: View::Cost,
         trail: trail(arguments),
         gate: arguments.fail_on,
         is_gate_strict: arguments.strict_gate,
+        time_unit: arguments.commands.time_unit,
         ..options.ask(matrix)
     })
 }
@@ -130,19 +131,20 @@ fn trail(arguments: &Arguments) -> TrailSettings {
 /// Returns what is measured in each boot of an experiment over boots.
 ///
 /// # Errors
-/// It is not what boots can be compared by.
+/// An option does not go with `boot:`, or a test, load or number of copies is unknown.
 pub(super) fn boot(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let exports = !arguments.commands.exports().is_empty();
     if exports || arguments.against.is_some() || arguments.rate.is_some() || arguments.fail_on.is_some() {
         bail!(
-            "exports, --against, --rate and --fail-on do not go with boot:; the first of its list is what others are compared with"
+            "--export-…, --against, --rate and --fail-on do not go with boot:; leave them out: the arms of its list are \
+             compared with the first"
         );
     }
     if trail(arguments) != TrailSettings::default() {
         bail!("--sink, --flush, --trail-limit and --backlog are for audit conditions; a boot measures no audit trail");
     }
     let options = &arguments.options;
-    let procedure = Procedure::new(Purpose::Scores, options.effort_in_blocks()?);
+    let procedure = Procedure::new(Purpose::Scores, arguments.commands.effort(options.effort_in_blocks()?));
     Ok(options.ask(Matrix { procedure, ..matrix(arguments, catalogue, machine)? }))
 }
 
@@ -156,7 +158,7 @@ fn matrix(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Re
         Some(rates) => rates.expand(&tests, "unixmark cost CONDITION opens --rate 10%..120%")?,
         None => tests,
     };
-    let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
+    let cpus = machine::cpus_online(machine);
     let copies = options.copies(cpus, || vec![1])?;
     if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {
         bail!("{} never has more than one copy; add 1 to --copies", test.id);

@@ -140,7 +140,7 @@ fn old_builds() -> Option<Finding> {
     })
 }
 
-/// Returns true if reports will have energy.
+/// Returns the finding on energy: its source, or the reason that reports will have none.
 fn energy(machine: &Machine) -> Finding {
     let (what, fix) = match EnergySource::find(machine) {
         EnergySource::Found(energy) => (format!("energy is read from {}", energy.name()), "none needed".to_owned()),

@@ -74,8 +74,9 @@ pub(super) fn measure_or_plan(
 
 fn write_report(measured: &Measured, format: Format, path: &Path) -> Result<()> {
     let report = ::report::render(Subject::Run(&measured.results), format)?;
-    files::write_atomically(path, report.as_bytes())
-        .with_context(|| format!("{} cannot be written; the run has its own report in JSON", path.display()))
+    files::write_atomically(path, report.as_bytes()).with_context(|| {
+        format!("{} cannot be written; try another file: the run is kept with all its reports", path.display())
+    })
 }
 
 /// Measures what was prepared and keeps it; the second value is what came of keeping it.
@@ -199,5 +200,5 @@ fn publish(measured: &Measured, format: Format, loudness: Loudness) -> Result<()
             measured.directory.display()
         ));
     }
-    shown.context("the report cannot be shown, but the run is kept")
+    shown.context("the report cannot be shown, but the run is kept; try `unixmark report`")
 }

@@ -27,8 +27,8 @@ const DESKTOP: Duration = Duration::from_secs(16);
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
-    // Interbench's -w names a load.
     mut_arg("copies", |arg| with_default(arg, "1")),
+    // Interbench's -w names a load.
     mut_arg("load", |arg| with_default(arg.short('w'), "none and Interbench's eight")),
     mut_arg("iterations", |arg| with_default(arg, "3"))
 )]
@@ -114,7 +114,7 @@ impl Arguments {
     }
 }
 
-/// How the kernel is asked to schedule tasks and loads.
+/// The scheduling that the kernel is asked for, of tasks and loads.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Scheduling")]
 struct Scheduling {
@@ -187,7 +187,7 @@ enum Wake {
     Pipe,
 }
 
-/// Where a load runs.
+/// The place where a load is scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Placement {
     Same,
@@ -220,13 +220,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 
 /// Returns what the arguments ask for.
 pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Machine) -> Result<Ask> {
-    define_custom(catalogue, arguments);
+    define_work(catalogue, arguments);
     let (options, scheduling) = (&arguments.options, &arguments.scheduling);
     let real_time = matches!(scheduling.policy, Some(Policy::Fifo | Policy::Rr)) || arguments.real_time;
     if scheduling.priority.is_some() && !real_time {
         bail!("--priority is for real-time policies; add --policy fifo");
     }
-    let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
+    let cpus = machine::cpus_usable(machine);
     let procedure = Procedure::new(Purpose::Latency, options.effort_in_blocks()?);
     let tasks = tasks(arguments, catalogue)?;
     let matrix = Matrix {
@@ -255,8 +255,8 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Ma
     Ok(ask)
 }
 
-/// Gives the custom task the numbers of -C and -I, and every task the speed of -l.
-fn define_custom(catalogue: &mut Catalogue, arguments: &Arguments) {
+/// Gives the custom task the numbers of -C and -I, and every test with a speed that of -l.
+fn define_work(catalogue: &mut Catalogue, arguments: &Arguments) {
     let custom = arguments.custom_cpu.zip(arguments.custom_interval);
     for test in &mut catalogue.tests {
         if let Some((percent, period)) = custom.filter(|_| test.id == CUSTOM) {

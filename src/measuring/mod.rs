@@ -59,7 +59,7 @@ pub(crate) enum Verb {
     Scale(scale::Arguments),
     /// Measure what a condition costs: auditing, a filter, a kernel setting
     Cost(cost::Arguments),
-    /// Show an experiment over boots, which `cost boot:…` begins, go on with it, or end it
+    /// Show, continue or end an experiment over boots, which `cost boot:…` begins
     Boots(boots::Arguments),
     /// Run a command while what makes results vary is switched off, and put everything back; with --prove, measure the benefit
     Quiet(quiet::Arguments),
@@ -67,7 +67,7 @@ pub(crate) enum Verb {
     Bill(bill::Arguments),
     /// Stress-test cooling or memory, and look for faults
     Burnin(burnin::Arguments),
-    /// Check this machine for what would distort results, and how to fix it
+    /// Check this machine for what would distort results, and say how to fix it
     Doctor(doctor::Arguments),
     /// Make a test of your own: its C file and its row in the catalogue
     New(new::Arguments),
@@ -121,7 +121,8 @@ fn build_note() {
     }
 }
 
-/// Does what is no verb, if the command line is such: the guardian, the private X server, one of UnixBench's programs.
+/// Runs what is not a verb, if the command line asks for it: the guardian, the private X server, one of UnixBench's
+/// programs.
 pub(crate) fn hidden(words: &[OsString]) -> Option<ExitCode> {
     match words {
         [name, scratch, ledger] if name == runner::GUARDIAN => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::measuring::options::caption;
+use crate::measuring::options::{caption, current_dir};
 use crate::status::{Status, usage};
 use crate::terminal::print;
 use catalogue::Catalogue;
@@ -25,7 +25,7 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct NewTest {
-    /// What the test is called on the command line
+    /// Name of the test on the command line
     name: String,
     /// Label of the test in reports [default: NAME]
     #[arg(long, value_name = "TEXT", value_parser = caption)]
@@ -33,7 +33,7 @@ struct NewTest {
     /// Unit of what it counts per second
     #[arg(long, value_name = "UNIT", value_parser = caption, default_value = "lps")]
     unit: String,
-    /// In the project: what it exercises
+    /// What the test exercises, which names its folder in the project
     #[arg(long = "in", value_name = "RESOURCE", value_enum, default_value_t = Resource::Kernel)]
     resource: Resource,
 }
@@ -55,14 +55,14 @@ enum Resource {
     Session,
 }
 
-/// Where a new test goes.
+/// The place of a new test.
 struct Place {
     source: PathBuf,
     table: PathBuf,
     /// The row's program and category.
     program: String,
     category: String,
-    /// What to do next.
+    /// The next steps.
     next: String,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if catalogue.has(&test.name) {
         return Err(usage(anyhow::anyhow!("there is already a test or group '{}'; try another name", test.name)));
     }
-    let here = std::env::current_dir().context("the current directory cannot be read")?;
+    let here = current_dir()?;
     let place = match here.ancestors().find(|folder| is_project(folder)) {
         Some(project) => in_project(project, test),
         None => in_own(test)?,
@@ -139,7 +139,8 @@ fn in_own(test: &NewTest) -> Result<Place> {
 }
 
 fn write(place: &Place, test: &NewTest) -> Result<()> {
-    let cannot = |path: &Path| format!("{} cannot be written", path.display());
+    let cannot =
+        |path: &Path| format!("{} cannot be written; if it is there already, try another name", path.display());
     if let Some(folder) = place.table.parent() {
         fs::create_dir_all(folder).with_context(|| cannot(folder))?;
     }

@@ -87,13 +87,13 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resul
     let options = &arguments.options;
     let matrix = Matrix {
         tests: arguments.commands.tests(catalogue, (&[], &arguments.words), "")?,
-        copies: options.copies(1, || vec![1])?,
+        copies: options.copies(machine::cpus_online(machine), || vec![1])?,
         loads: options.loads(catalogue)?,
         arms: arms(&names.join(","), None, catalogue)?,
-        procedure: Procedure::new(Purpose::Cost, options.effort_in_blocks()?),
+        procedure: Procedure::new(Purpose::Cost, arguments.commands.effort(options.effort_in_blocks()?)),
         ..Matrix::default()
     };
-    Ok(Ask { view: View::Cost, ..options.ask(matrix) })
+    Ok(Ask { view: View::Cost, time_unit: arguments.commands.time_unit, ..options.ask(matrix) })
 }
 
 /// Returns the settings that can be switched here, and the names of those that cannot.

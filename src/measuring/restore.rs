@@ -72,7 +72,7 @@ fn forget(name: &str) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Reports such changes, at the start of any other command.
+/// Says that a killed run left changes behind; called at the start of any other command.
 pub(crate) fn offer() {
     let Ok(Survey { left, unreadable, .. }) = conditions::survey() else { return };
     let steps: Vec<String> = left.iter().flat_map(|ledger| &ledger.steps).map(Undo::description).collect();

@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns what the arguments ask for.
 pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
-    let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
+    let cpus = machine::cpus_online(machine);
     let matrix = Matrix {
         tests: tests(arguments, catalogue)?,
         copies: options.copies(cpus, || [1, cpus].into_iter().unique())?,

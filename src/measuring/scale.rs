@@ -53,17 +53,17 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
     if let Some(task) = tests.iter().find(|test| test.metric == Metric::Latency) {
         bail!("{0} is an interactive task: it has no throughput to scale; try `unixmark run {0} -c 1,2`", task.id);
     }
-    let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
+    let cpus = machine::cpus_usable(machine);
     let copies = options.copies(cpus, || ladder(cpus))?;
     can_start(machine, &copies)?;
     let matrix = Matrix {
         tests,
         copies,
         loads: options.loads(catalogue)?,
-        procedure: Procedure::new(Purpose::Scaling, options.effort_in_blocks()?),
+        procedure: Procedure::new(Purpose::Scaling, arguments.commands.effort(options.effort_in_blocks()?)),
         ..Matrix::default()
     };
-    Ok(Ask { view: View::Scaling, ..options.ask(matrix) })
+    Ok(Ask { view: View::Scaling, time_unit: arguments.commands.time_unit, ..options.ask(matrix) })
 }
 
 /// Returns the numbers of copies up to `most`: all of a few; of many, powers of two and one between each two.

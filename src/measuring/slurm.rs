@@ -1,4 +1,4 @@
-//! `unixmark fleet slurm`: submits a fleet run, and waits for it until it is interrupted.
+//! `unixmark fleet slurm`: submits a fleet run and, unless detached or interrupted, waits for its results.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;

@@ -375,6 +375,11 @@ impl Test {
         self.metric != Metric::Latency && self.roles.contains(&Role::Bench)
     }
 
+    /// Returns true if it is an interactive task, measured for its latency.
+    pub fn is_task(&self) -> bool {
+        self.metric == Metric::Latency && self.roles.contains(&Role::Bench)
+    }
+
     /// The name of its program's binary.
     pub fn binary(&self) -> &str {
         if self.graphics().is_some() {

@@ -39,7 +39,7 @@ pub use frames::{Cause, Frame, Frames, Holders, Latency, Recorder, Schedule};
 pub use key::Key;
 pub use line::Line;
 pub use noise::Noise;
-pub use reader::{Head, has_trials, head, parse, read};
+pub use reader::{Head, has_trials, head, journal_file, parse, read};
 pub use redact::renamed;
 pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, TimeUnit, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};

@@ -1,7 +1,7 @@
 //! Reading a journal: whole, cut short at any byte, or of a later minor version.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -16,6 +16,11 @@ const BANNER: u64 = 256 << 10;
 /// Characters of a line that a message quotes.
 const QUOTED: usize = 60;
 
+/// Returns the journal that a path names: itself, or that of a run's directory.
+pub fn journal_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(FILE) } else { path.to_path_buf() }
+}
+
 /// Reads the journal of the run in `directory` (or the journal file itself).
 ///
 /// A journal that ends in the middle of a line is a shorter run. Lines before the first that is a run, such as a login banner,
@@ -25,7 +30,7 @@ const QUOTED: usize = 60;
 /// There is no journal, no line is a run, its format is a later one, a line other than the last is damaged, or it has more
 /// than a journal may have.
 pub fn read(directory: &Path) -> Result<Journal> {
-    let path = if directory.is_dir() { directory.join(FILE) } else { directory.to_path_buf() };
+    let path = journal_file(directory);
     let file = open_regular(&path).with_context(|| match path.exists() {
         true => format!("the journal {} cannot be read", path.display()),
         false => format!("there is no run at {}; `unixmark list runs` shows them", directory.display()),

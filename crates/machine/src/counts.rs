@@ -3,13 +3,13 @@
 use super::{Machine, cgroup, parse};
 
 /// CPUs that are online, whoever may use them; at least 1.
-pub fn cpus_online(machine: &Machine) -> usize {
-    online(machine).len().max(1)
+pub fn cpus_online(machine: &Machine) -> u32 {
+    u32::try_from(online(machine).len()).unwrap_or(u32::MAX).max(1)
 }
 
 /// CPUs that are online and that this process may run on (affinity and cpusets); at least 1.
-pub fn cpus_usable(machine: &Machine) -> usize {
-    cpus_allowed(machine).len().max(1)
+pub fn cpus_usable(machine: &Machine) -> u32 {
+    u32::try_from(cpus_allowed(machine).len()).unwrap_or(u32::MAX).max(1)
 }
 
 /// The first CPU that is online and that this process may run on.

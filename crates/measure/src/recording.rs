@@ -88,7 +88,7 @@ impl Recording {
             started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
             arguments: setup.arguments.clone(),
             comment: setup.comment.clone(),
-            cpus: machine::cpus_online(machine),
+            cpus: machine::cpus_online(machine) as usize,
             build: programs.as_ref().map(|programs| programs.build.clone()),
             ..head.run
         };

@@ -1,4 +1,4 @@
-//! The command to type next: the command that measures the suspects of a comparison again, as their run was made.
+//! The command that measures the suspects of a comparison again, as their run was made.
 
 use std::ffi::OsString;
 
@@ -110,12 +110,12 @@ fn again(run: &Run, words: &[String], suspects: &Suspects) -> Option<Vec<String>
     let verb = words.get(1)?;
     let command = Cli::command();
     let Kept { options, names } = kept(&words[2..], command.find_subcommand(verb)?);
-    let is_own = run.arguments.iter().any(|word| word.split('=').next() == Some("--program"));
+    let has_program = run.arguments.iter().any(|word| word.split('=').next() == Some("--program"));
     let names = match verb.as_str() {
         // The condition is followed by the tests.
         "cost" => names.into_iter().take(1).chain(suspects.tests.clone()).collect(),
         // They are the program's arguments.
-        "run" if is_own => names,
+        "run" if has_program => names,
         "run" | "scale" | "latency" => suspects.tests.clone(),
         _ => return None,
     };

@@ -55,7 +55,8 @@ pub(super) struct Arguments {
     /// One table with a column for each run, best and worst marked and ranked only where intervals separate them
     #[arg(long, conflicts_with_all = ["paired", "base"])]
     side_by_side: bool,
-    /// Sort the rows of --side-by-side by test, by spread (largest first), or by a column, given as a run's letter (worst first)
+    /// Sort the rows of --side-by-side by test, by spread (largest first), or by a column, given as a run's letter or
+    /// name (worst first)
     #[arg(long, value_name = "COLUMN", requires = "side_by_side")]
     sort: Option<String>,
     /// Show which facts go with the differences between the runs, as hints with the number of runs they rest on
@@ -113,10 +114,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let mut results = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
     check_conditions(&results, &names, runs.len(), &asked).map_err(usage)?;
     if !asked.is_paired() {
-        let name = |path: &PathBuf| {
-            let journal = if path.is_dir() { path.join(journal::FILE) } else { path.clone() };
-            journal::first_line(&journal).map(|run| run.name)
-        };
+        let name = |path: &PathBuf| journal::first_line(&journal::journal_file(path)).map(|run| run.name);
         let compared: Vec<String> = paths.iter().filter_map(name).collect();
         paths.iter().zip(&mut results).for_each(|(path, run)| put_among_runs(run, path, &catalogue, &compared));
     }
@@ -181,7 +179,7 @@ fn check_distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Aske
     let mut known: Vec<((PathBuf, Option<&String>), &String)> = Vec::new();
     for (place, (name, path)) in names.iter().zip(paths).enumerate() {
         // The journal itself may be named.
-        let path = if path.is_dir() { path.join(journal::FILE) } else { path.clone() };
+        let path = journal::journal_file(path);
         let path = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
         let side = (path, condition(asked, place, runs));
         if let Some((_, other)) = known.iter().find(|(one, _)| *one == side) {
@@ -234,7 +232,7 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments,
     }
 }
 
-/// The command that compares two runs whose cells only a condition keeps apart.
+/// Returns the end of that sentence if only conditions keep the cells of two runs apart: the command that compares them.
 fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
     let [first, second] = &comparisons.runs[..] else { return String::new() };
     let condition = |run: &analysis::Compared| {
@@ -249,7 +247,7 @@ fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
         return String::new();
     }
     let runs = words::shell(&arguments.sides().0);
-    format!(" but for their conditions; try `unixmark compare {runs} --conditions {one},{other}`")
+    format!(": only their conditions differ; try `unixmark compare {runs} --conditions {one},{other}`")
 }
 
 /// Returns the findings of the gate, a line each.

@@ -42,7 +42,7 @@ fn row(switch: &Switch) -> Row {
     }
 }
 
-/// Why levels of a switch are not available here: each reason with its levels, or without any if it holds for all.
+/// Returns the reasons why levels of a switch are not available here, each with its levels; with none if it holds for all.
 fn unavailable<'a>(switch: &Switch, levels: &[&'a str]) -> Vec<(String, Vec<&'a str>)> {
     if switch.example().is_some() {
         // The level itself names the file and the text.

@@ -71,7 +71,7 @@ struct Row {
     /// A line about it.
     about: String,
     doc: String,
-    /// Why it cannot be used here.
+    /// The reason why it cannot be used here.
     missing: Option<String>,
     /// Everything about it, for programs.
     value: Value,
@@ -83,10 +83,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if arguments.group.is_some() && matches!(what, What::Groups | What::Indexes | What::Conditions | What::Runs) {
         return Err(usage(anyhow::anyhow!("--group is for lists of tests; try `unixmark list tests --group memory`")));
     }
-    let mut rows = match what {
-        What::Runs => about(runs::rows(&arguments.results.store()?)?, arguments, &catalogue),
-        _ => about(rows(what, &catalogue), arguments, &catalogue),
-    };
+    let all = if what == What::Runs { runs::rows(&arguments.results.store()?)? } else { rows(what, &catalogue) };
+    let mut rows = about(all, arguments, &catalogue);
     if let Some(group) = &arguments.group {
         let members = catalogue.expand(std::slice::from_ref(group)).map_err(usage)?;
         rows.retain(|row| members.iter().any(|test| test.id == row.id));
@@ -152,7 +150,8 @@ fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue) -> Result<Str
             let has_some =
                 |other: &What| *other != What::Runs && !about(rows(*other, catalogue), arguments, catalogue).is_empty();
             let name = |other: What| other.to_possible_value().map(|value| value.get_name().to_owned());
-            let words = words::shell(&arguments.words);
+            let words: Vec<String> = arguments.words.iter().chain(&arguments.group).cloned().collect();
+            let words = words::shell(&words);
             let others = What::value_variants().iter().copied().filter(has_some).filter_map(name);
             let others: Vec<String> = others.map(|other| format!("`unixmark list {other} {words}`")).collect();
             let hint = if others.is_empty() { String::new() } else { format!("; try {}", others.join(" or ")) };

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::{Row, What};
 use crate::measuring;
-use catalogue::{Catalogue, Metric, NONE, Need, Role, Test};
+use catalogue::{Catalogue, NONE, Need, Role, Test};
 use words::first_sentence;
 
 /// Returns the tests of a kind: each under its category, with why it cannot run here.
 pub(super) fn rows(what: What, catalogue: &Catalogue) -> Vec<Row> {
     let is_of = |test: &Test| match what {
-        What::Tasks => test.metric == Metric::Latency && test.roles.contains(&Role::Bench),
+        What::Tasks => test.is_task(),
         What::Loads => test.roles.contains(&Role::Load),
         What::Burnins => test.roles.contains(&Role::Burn),
         What::Watchers => test.roles.contains(&Role::Companion),

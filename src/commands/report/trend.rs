@@ -72,7 +72,7 @@ pub(super) fn run(
 fn chain(test: &str, summaries: &[Summary], store: &Store, catalogue: &Catalogue) -> Result<Trend> {
     let compares = |summary: &&Summary| matches!(summary.run.view, View::Ab | View::Cost);
     let names = summaries.iter().filter(compares).map(|summary| &summary.run.name);
-    let runs = names.map(|name| results(store, catalogue, name, None)).collect::<Result<Vec<Results>>>()?;
+    let runs = names.map(|name| results(store, catalogue, name)).collect::<Result<Vec<Results>>>()?;
     let trend = Trend::chained(test, &runs);
     if trend.series.is_empty() {
         return Err(usage(anyhow!("no run compares the test '{test}'; a chain is of runs of `unixmark ab` or `cost`")));

@@ -30,10 +30,10 @@ const LEAST: f64 = 0.001;
 #[command(
     mut_arg("budget", |arg| with_default(arg, "1m for each comparison")),
     mut_arg("build", |arg| arg.long("programs")),
-    mut_arg("command_name", |arg| arg.hide(true).conflicts_with("good")),
-    mut_arg("export_json", |arg| arg.hide(true).conflicts_with("good")),
-    mut_arg("export_markdown", |arg| arg.hide(true).conflicts_with("good")),
-    mut_arg("export_csv", |arg| arg.hide(true).conflicts_with("good"))
+    mut_arg("command_name", |arg| arg.hide(true)),
+    mut_arg("export_json", |arg| arg.hide(true)),
+    mut_arg("export_markdown", |arg| arg.hide(true)),
+    mut_arg("export_csv", |arg| arg.hide(true))
 )]
 pub(crate) struct Arguments {
     /// A revision that is fast
@@ -55,6 +55,10 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    if arguments.commands.is_named() || !arguments.commands.exports().is_empty() {
+        let why = "--command-name and --export-… are not for bisect; leave them out: each comparison is kept as a run";
+        return Err(usage(anyhow!(why)));
+    }
     let (catalogue, machine) = (Catalogue::load()?, Machine::here());
     let setup = arguments.options.measuring.setup(&machine)?;
     let command = Commands::from_words(&arguments.words).map_err(usage)?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
+use crate::measuring::options::current_dir;
 use crate::terminal::say;
 use processes::Failure;
 use runner::Supervisor;
@@ -54,7 +55,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
         (good, bad): (&str, &str),
         build: Option<&'a str>,
     ) -> Result<Revisions<'a, 'm>> {
-        let here = std::env::current_dir().context("the current directory is gone; change to another")?;
+        let here = current_dir()?;
         let mut revisions = Revisions { supervisor, here, build, commits: Vec::new(), folders: BTreeMap::new() };
         revisions
             .git(&["rev-parse", "--git-dir"])

@@ -70,7 +70,7 @@ impl Arm {
         Ok(arm)
     }
 
-    /// Checks that a system is this arm's: its words are in force, its kernel runs, and no word of another arm does.
+    /// Checks that a system is this arm's: its words are in force, no word of another arm is, and its kernel runs.
     ///
     /// # Errors
     /// A sentence.
@@ -102,7 +102,7 @@ impl Arm {
 /// system.
 ///
 /// # Errors
-/// One cannot stand on the kernel's command line, or stands there twice.
+/// One cannot stand on the kernel's command line, or two are the same.
 pub(super) fn arms(list: &str) -> Result<Vec<Arm>> {
     let mut arms: Vec<Arm> = Vec::new();
     let mut last = None;
@@ -120,7 +120,7 @@ pub(super) fn arms(list: &str) -> Result<Vec<Arm>> {
     }
     for (place, arm) in arms.iter().enumerate() {
         if arms[..place].iter().any(|other| (&other.words, &other.kernel) == (&arm.words, &arm.kernel)) {
-            bail!("'{}' is the same as an arm before it", arm.name);
+            bail!("'{}' is the same as an arm before it; name another, such as mitigations=off", arm.name);
         }
     }
     Ok(arms)

@@ -85,7 +85,7 @@ pub(super) enum Next {
 }
 
 impl Experiment {
-    /// Returns an experiment of as many rounds as `most` reboots allow, each in an order of chance.
+    /// Returns an experiment of as many rounds as `most` reboots allow, each in random order.
     ///
     /// # Errors
     /// They allow fewer than two.
@@ -140,8 +140,7 @@ impl Experiment {
             .with_context(|| format!("{} cannot be written, so nothing is rebooted; make room", path.display()))
     }
 
-    /// Returns true if a reboot was asked for in the boot `now` or an earlier one, and not yet judged; in the
-    /// latter case the machine has been up since.
+    /// Returns the reboot that was asked for, in the boot `now` or an earlier one, and is not yet judged.
     pub(super) fn pending(&self, now: &str) -> Option<Pending> {
         let last = self.boots.last().filter(|boot| boot.outcome.is_none())?;
         let is_broken = last.measured_in.as_ref().is_some_and(|boot| boot != now);

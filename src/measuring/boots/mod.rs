@@ -13,7 +13,7 @@ use clap::FromArgMatches;
 use crate::commands::command;
 use crate::measuring::cost;
 use crate::measuring::job::{check, measure};
-use crate::measuring::options::new_seed;
+use crate::measuring::options::{current_dir, new_seed};
 use crate::options::{self, Form};
 use crate::status::{Status, usage};
 use crate::terminal::{layout, print, print_words, say};
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Do what is next: measure this boot and reboot into the next, or show the reports after the last
     #[arg(long)]
     go_on: bool,
-    /// End it: remove its entry of the boot loader and what starts it at boot, and reboot no more
+    /// End it: remove its boot loader entry and its systemd unit, and do not reboot again
     #[arg(long, conflicts_with = "go_on")]
     stop: bool,
     #[command(flatten)]
@@ -87,7 +87,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 
 /// Checks that nobody else can write commands into an experiment, which root executes.
 fn check_folder(folder: &Path) -> Result<()> {
-    files::check_trusted(folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))
+    files::check_trusted(folder).map_err(|why| {
+        usage(anyhow!("{} cannot be trusted: {why}; keep it where only root can write", folder.display()))
+    })
 }
 
 /// Begins the experiment that `unixmark cost boot:LIST` asks for.
@@ -120,7 +122,7 @@ pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
     if options.measuring.dry_run {
         return Ok(Status::Fine);
     }
-    experiment.directory = std::env::current_dir().context("the current directory is gone; change to another")?;
+    experiment.directory = current_dir()?;
     experiment.words = command_line()?;
     let (_, folder) = options.measuring.results.store()?.create("boots", &journal::today())?;
     let folder = folder.canonicalize()?;
@@ -152,7 +154,7 @@ fn command_line() -> Result<Vec<String>> {
 /// Judges the boot that was asked for, if one was, and does what is next.
 fn go_on(folder: &Path, format: Format) -> Result<Status> {
     let Some(_alone) = Lock::try_take(&folder.join("lock")).context("the experiment cannot be locked")? else {
-        bail!("another unixmark goes on with this experiment");
+        bail!("another unixmark goes on with this experiment; wait until it ends");
     };
     let mut experiment = Experiment::load(folder).map_err(usage)?;
     let machine = Machine::here();

@@ -1,11 +1,11 @@
-//! How the machine is rebooted, and how an experiment goes on afterwards.
+//! The ways to reboot the machine, and to go on with an experiment afterwards.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 
 use super::arm::Arm;
 use super::experiment::Experiment;
@@ -44,12 +44,14 @@ pub(super) fn find(wanted: Option<&str>) -> Result<String> {
     }
     match wanted {
         Some(name) if WAYS.iter().any(|(known, _)| *known == name) => {
-            is_possible(name).map_err(|_| anyhow!("this machine is not booted by {name}; try --reboot COMMAND"))?;
+            if !is_possible(name) {
+                bail!("{name} cannot reboot this machine into another system; try --reboot COMMAND");
+            }
             Ok(name.to_owned())
         }
         Some(command) => Ok(command.to_owned()),
         None => {
-            let name = WAYS.iter().map(|(name, _)| *name).find(|name| is_possible(name).is_ok());
+            let name = WAYS.iter().map(|(name, _)| *name).find(|name| is_possible(name));
             let name =
                 name.context("neither GRUB, systemd-boot nor kexec is there to reboot with; try --reboot COMMAND")?;
             Ok(name.to_owned())
@@ -57,8 +59,8 @@ pub(super) fn find(wanted: Option<&str>) -> Result<String> {
     }
 }
 
-fn is_possible(name: &str) -> Result<()> {
-    call(name, "find", [""; 3])
+fn is_possible(name: &str) -> bool {
+    call(name, "find", [""; 3]).is_ok()
 }
 
 /// Reboots into an arm, or, without one, into the usual system.
@@ -97,12 +99,12 @@ pub(super) fn forget(way: &str) -> Result<()> {
     if WAYS.iter().any(|(known, _)| *known == way) { call(way, "leave", [""; 3]) } else { Ok(()) }
 }
 
-/// Removes the same whatever the way was, of an experiment whose folder is gone.
+/// Removes what any way may have added, for an experiment whose file cannot be read.
 ///
 /// # Errors
 /// As [`leave`].
 pub(super) fn leave_any() -> Result<()> {
-    let ways = WAYS.iter().map(|(name, _)| *name).filter(|name| is_possible(name).is_ok());
+    let ways = WAYS.iter().map(|(name, _)| *name).filter(|name| is_possible(name));
     std::iter::once("").chain(ways).try_for_each(leave)
 }
 

@@ -77,6 +77,11 @@ impl Commands {
         all.into_iter().filter_map(|(format, path)| Some((format, path.as_deref()?))).collect()
     }
 
+    /// Returns true if they have names of the user's.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.command_name.is_empty()
+    }
+
     /// Returns true if other commands are executed before them, which may build them.
     pub(crate) fn are_prepared(&self) -> bool {
         self.setup.is_some() || !self.prepare.is_empty()
@@ -99,7 +104,8 @@ impl Commands {
         Ok(Command { label: shown(command), words: self.words(command)?, ..Command::default() })
     }
 
-    /// Returns tests by their names, and after them the commands among these and that of `words`; `usual` without either.
+    /// Returns the tests of `names`, then those of the quoted commands among them and of the command `words`; `usual` if both
+    /// are empty.
     ///
     /// # Errors
     /// There is no such test, a file is missing, or there are more names than commands.
@@ -195,15 +201,16 @@ impl Commands {
     }
 
     fn execution(&self) -> Result<Execution> {
-        let is_file = |path: &&Path| *path != Path::new("null");
-        let input = self.input.as_deref().filter(is_file).map(absolute).transpose()?;
+        // hyperfine's word for /dev/null.
+        let is_named = |path: &&Path| *path != Path::new("null");
+        let input = self.input.as_deref().filter(is_named).map(absolute).transpose()?;
         if let Some(input) = input.as_deref().filter(|input| !input.is_file()) {
-            bail!("{} cannot be the commands' input: it is no file", input.display());
+            bail!("{} cannot be the commands' input: it is not a regular file; try another --input", input.display());
         }
         Ok(Execution {
             folder: current_dir()?,
             input,
-            output: self.output.as_deref().filter(is_file).map(absolute).transpose()?,
+            output: self.output.as_deref().filter(is_named).map(absolute).transpose()?,
             setup: self.maybe_words(self.setup.as_ref())?,
             cleanup: self.maybe_words(self.cleanup.as_ref())?,
             warmup: self.warmup,
@@ -251,7 +258,11 @@ fn for_shell(shell: &str, command: &str) -> Vec<String> {
     [shell, "-c", command].map(str::to_owned).to_vec()
 }
 
-fn current_dir() -> Result<PathBuf> {
+/// Returns the current directory.
+///
+/// # Errors
+/// It is gone.
+pub(crate) fn current_dir() -> Result<PathBuf> {
     std::env::current_dir().context("the current directory is gone; change to another")
 }
 

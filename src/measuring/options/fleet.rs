@@ -1,4 +1,4 @@
-//! Which part of a fleet run is measured. Engines set variables, people options.
+//! The part of a fleet run that is measured. Engines set variables, people options.
 
 use std::env;
 

@@ -1,4 +1,4 @@
-//! What is measured, how often and how: the options that run, latency, scale and cost share.
+//! The options of every verb that measures cells of the matrix: how much is measured, how often and how.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +105,10 @@ impl MatrixOptions {
     pub(crate) fn effort_in_blocks(&self) -> Result<Effort> {
         match self.effort()? {
             Effort { kind: Kind::Classic, .. } => {
-                bail!("the classic procedure measures one test after the other; only `unixmark run` has it")
+                bail!(
+                    "the classic procedure measures one test after the other; only `unixmark run` and `unixmark unixbench` \
+                     have it; leave --procedure out"
+                )
             }
             effort => Ok(effort),
         }

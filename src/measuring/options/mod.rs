@@ -20,7 +20,7 @@ use build::BuildKind;
 use machine::Machine;
 use measure::Setup;
 
-pub(crate) use commands::{Commands, counted, is_command, task};
+pub(crate) use commands::{Commands, counted, current_dir, is_command, task};
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
 pub(crate) use parameters::{Parameters, joined};
@@ -69,7 +69,7 @@ pub(crate) struct Measuring {
 }
 
 impl Measuring {
-    /// How much to print.
+    /// Returns how much to print.
     pub(crate) fn loudness(&self) -> Loudness {
         Loudness::new(self.quiet || self.fleet.emit, self.verbose)
     }

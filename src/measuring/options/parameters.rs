@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use anyhow::{Context, Result, bail};
 
-/// The most commands that one may become.
+/// The most values of a scan.
 const MOST: f64 = 1000.0;
 
 /// The parameters of a command line.

@@ -250,7 +250,11 @@ impl State {
         }
         parts.extend(self.sensors.hottest(None).map(|(name, celsius)| format!("{celsius:.0} °C {name}")));
         parts.extend(self.sensors.power.iter().next().map(|(name, watts)| format!("{watts:.0} W {name}")));
-        parts.extend(self.throttled().filter(|count| *count > 0).map(|count| format!("throttled {count} times")));
+        parts.extend(
+            self.throttled()
+                .filter(|count| *count > 0)
+                .map(|count| format!("throttled {}", words::count(count, "time"))),
+        );
         parts.push(format!("{} wrong", self.wrong_results()));
         parts.join(", ")
     }

@@ -14,7 +14,7 @@ pub(crate) use display::{Form, RunDisplay};
 pub(crate) use screen::Screen;
 use status_line::StatusLine;
 
-/// How much is printed.
+/// The amount that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loudness {
     /// Nothing but errors.
@@ -26,7 +26,7 @@ pub(crate) enum Loudness {
 }
 
 impl Loudness {
-    /// Returns how much the options -q and -v have printed.
+    /// Returns how much is printed with the options -q and -v.
     pub(crate) fn new(quiet: bool, verbose: bool) -> Loudness {
         match (quiet, verbose) {
             (true, _) => Loudness::Quiet,

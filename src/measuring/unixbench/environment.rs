@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 
-use super::directory;
+use super::make_directory;
 use crate::measuring::options::{check_workplace, workplace};
 use crate::terminal::say;
 use plan::Kind;
 
 /// The settings in the variables.
 pub(super) struct Environment {
-    /// Where the reports are written.
+    /// The directory of the reports.
     pub(super) results: PathBuf,
-    /// Where the programs work.
+    /// The directory in which the programs work.
     pub(super) tmp: PathBuf,
     /// Name of the text report, in place of one with host, date and number.
     pub(super) file_name: Option<String>,
@@ -50,8 +50,8 @@ impl Environment {
         if environment.file_name.as_ref().is_some_and(|name| name.contains('/')) {
             bail!("UB_OUTPUT_FILE_NAME has a '/': it is a name within UB_RESULTDIR; set that instead");
         }
-        directory(&environment.results, "UB_RESULTDIR")?;
-        directory(&environment.tmp, "UB_TMPDIR")?;
+        make_directory(&environment.results, "UB_RESULTDIR")?;
+        make_directory(&environment.tmp, "UB_TMPDIR")?;
         Ok(environment)
     }
 }

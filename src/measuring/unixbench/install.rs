@@ -10,7 +10,7 @@ use super::{RUN, programs};
 use crate::status::Status;
 use crate::terminal::say;
 
-/// Where the programs are.
+/// The folder of the programs.
 const PROGRAMS: &str = "pgms";
 
 /// The shell tests' scripts and what they sort: files of their own, as a script runs faster than the tool starts.

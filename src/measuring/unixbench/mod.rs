@@ -127,7 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns what the arguments and the variables ask for.
 fn ask(arguments: &Arguments, environment: &Environment, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let tests = tests(&arguments.names, catalogue, environment.work_factor)?;
-    let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
+    let cpus = machine::cpus_online(machine);
     let copies = match &arguments.copies[..] {
         [] => [1, cpus].into_iter().unique(),
         counts => Copies::all(counts, cpus)?,
@@ -157,8 +157,8 @@ fn with_factor(test: &Test, factor: u32) -> Test {
     Test { command: test.command.iter().cloned().chain(factor).collect(), ..test.clone() }
 }
 
-/// Returns a directory that exists from now on.
-fn directory(path: &Path, variable: &str) -> Result<()> {
+/// Makes a directory unless it is there; `variable` names it.
+fn make_directory(path: &Path, variable: &str) -> Result<()> {
     if let Err(error) = std::fs::create_dir_all(path) {
         bail!("the directory {} cannot be made ({error}); set {variable} to one that can be written", path.display());
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn what_unixbench_s_words_ask_for() {
         let Matrix { tests, copies, loads, procedure, .. } = parsed("", None, 1).matrix;
-        let cpus = u32::try_from(machine::cpus_online(&Machine::here())).unwrap();
+        let cpus = machine::cpus_online(&Machine::here());
         assert_eq!((copies, loads.len()), ([1, cpus].into_iter().unique(), 1));
         assert_eq!((procedure.effort.kind, procedure.effort.blocks), (Kind::Classic, None));
         let names: Vec<&str> = tests.iter().map(|test| &*test.id).collect();

@@ -14,6 +14,7 @@ use rustix::fs::{FileType, fstat};
 use super::environment::work_factor;
 use super::{SCRIPT, with_factor};
 use crate::measuring::options::{check_workplace, workplace};
+use crate::status::Status;
 use crate::terminal::{say_error, write_lines};
 use build::Programs;
 use catalogue::{Catalogue, Condition, Test};
@@ -31,19 +32,19 @@ pub(super) const TESTS: [&str; 18] = [
 const LOOPER: &str = "looper";
 const LOOPING: &str = "shell1";
 
-/// UnixBench's own limit.
+/// UnixBench's own limit, in seconds.
 const LONGEST: u64 = 3600;
 
-/// How one is called.
+/// A call of one.
 struct Call {
     /// The test, with what the words ask for.
     test: Test,
     seconds: u64,
-    /// Where it works.
+    /// The directory it works in.
     folder: PathBuf,
 }
 
-/// Does what the program does by whose name the tool was called; returns `None` if that is none of UnixBench's.
+/// Runs as the program of UnixBench's by whose name the tool was called; returns `None` if there is no such program.
 pub(crate) fn called_as_program(words: &[OsString]) -> Option<ExitCode> {
     let name = Path::new(words.first()?).file_name().and_then(OsStr::to_str)?;
     let name = TESTS.into_iter().find(|known| *known == name)?;
@@ -74,7 +75,7 @@ fn measure(name: &str, words: &[OsString]) -> Result<ExitCode> {
             write_lines(&format!("COUNT|{count:.decimals$}|{timebase}|{}\nTIME|{seconds:.6}", test.unit))?;
             Ok(ExitCode::SUCCESS)
         }
-        Outcome::Stopped(signal) => Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))),
+        Outcome::Stopped(signal) => Ok(Status::Signal(signal).into()),
     }
 }
 
@@ -85,7 +86,7 @@ fn call(name: &str, words: &[&str], catalogue: &Catalogue) -> Result<Call> {
     let mut folder = PathBuf::from(".");
     let seconds = match name {
         "fstime" => fstime(words, &mut test, &mut folder)?,
-        // It takes no time: its own procedure is ten seconds.
+        // It takes no SECONDS: its own procedure lasts ten.
         "whetstone-double" => 10,
         _ => {
             let (time, rest) = words.split_first().ok_or_else(|| unclear(name))?;

@@ -392,7 +392,7 @@ fn this_machine_describes_itself() {
     assert!(cpus_usable(&machine) <= cpus_online(&machine));
     // The affinity that is read from files is the one the scheduler tells.
     let scheduler = std::thread::available_parallelism().map_or(1, |count| count.get());
-    assert!(cpus_usable(&machine) >= scheduler, "that one respects quotas too");
+    assert!(cpus_usable(&machine) as usize >= scheduler, "that one respects quotas too");
     ::machine::doctor(&machine, &std::env::temp_dir());
 }
 

@@ -11,7 +11,7 @@ use runner::{Event, journal_cell};
 use stats::Estimate;
 use words::clock;
 
-/// How many samples are drawn.
+/// The number of samples that are drawn.
 const LAST: usize = 12;
 
 /// The bars that a sample is drawn with, from the smallest.
@@ -36,8 +36,9 @@ pub(crate) struct RunScreen {
 struct Measured {
     cell: Cell,
     trials: Vec<Trial>,
-    /// The score after each trial, and of all.
+    /// The score of each trial alone.
     scores: Vec<f64>,
+    /// The score of all trials.
     score: Estimate,
 }
 
@@ -170,13 +171,13 @@ impl Measured {
     }
 }
 
-/// A bar per sample, the last of them, from the smallest to the largest.
+/// Returns a bar for each of the last samples.
 fn bars(samples: &[f64]) -> String {
     let last = &samples[samples.len().saturating_sub(LAST)..];
     let (low, high) =
         last.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(*value), high.max(*value)));
-    // Bars begin at nothing where samples differ by much, so that noise of 1 % is not drawn as a cliff.
-    let floor = low - 0.5 * low;
+    // Bars begin at half of the smallest sample, so that noise of 1 % is not drawn as a cliff.
+    let floor = low / 2.0;
     let place = |value: &f64| ((value - floor) / (high - floor).max(f64::MIN_POSITIVE) * 7.0).round().clamp(0.0, 7.0);
     last.iter().map(|value| BARS[place(value) as usize]).collect()
 }
