@@ -116,7 +116,8 @@ pub(crate) enum ListFormat {
 /// The comment on a run in reports and lists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Comment {
-    /// Comment to show in reports and lists; it can be used as the run's name: `-m before`, then `unixmark compare before latest`
+    /// Comment to show in reports and lists; it can be used as the run's name: `-m before`, then `unixmark compare
+    /// before latest`
     #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) comment: String,
 }

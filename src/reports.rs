@@ -71,8 +71,8 @@ pub(crate) fn placed(
     Ok(results)
 }
 
-/// Places the results of the run at `path` among the runs beside it, except those named in `without`; a cost also gets the
-/// note of the newest `doctor --power` beside it.
+/// Places the results of the run at `path` among the runs beside it, except those named in `without`; a cost also gets
+/// the note of the newest `doctor --power` beside it.
 pub(crate) fn put_among_runs(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     // By its own name and host, which the results may leave out.
@@ -114,8 +114,8 @@ fn newest_power(listed: &[Listed], run: &Run, catalogue: &Catalogue) -> Option<S
     Some(format!("by `unixmark doctor --power` of {day} on this machine: {}", said.join(" ")))
 }
 
-/// Returns the newest two hundred of the runs listed, other than that in `directory`, of the same host, procedure and build as
-/// `run`: what it may be placed among. Those that cannot be read are left out.
+/// Returns the newest two hundred of the runs listed, other than that in `directory`, of the same host, procedure and
+/// build as `run`: what it may be placed among. Those that cannot be read are left out.
 fn alike(listed: &[Listed], directory: &Path, run: &Run, catalogue: &Catalogue) -> Vec<Summary> {
     let is_like = |other: &&Listed| {
         let known = other.run.as_ref().filter(|_| other.path != directory);

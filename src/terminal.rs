@@ -62,8 +62,8 @@ pub(crate) fn shown(text: &str) -> String {
     if is_utf8() { text.to_owned() } else { words::ascii(text) }
 }
 
-/// Prints a message to stderr; that this is closed does not matter. Part of it may be what others wrote: lines after the
-/// first are indented, so that none looks like another message. A message may begin with an empty line.
+/// Prints a message to stderr; that this is closed does not matter. Part of it may be what others wrote: lines after
+/// the first are indented, so that none looks like another message. A message may begin with an empty line.
 pub(crate) fn say(message: &str) {
     let text = message.trim_start_matches('\n');
     let blank = &message[..message.len() - text.len()];

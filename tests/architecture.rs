@@ -96,6 +96,18 @@ fn documentation_says_what_things_are() {
     assert!(found.is_empty(), "{found:?}: begin with a noun phrase, or with what a function does");
 }
 
+/// rustfmt leaves comments as they are.
+#[test]
+fn comments_end_at_120_columns() {
+    let is_long = |line: &&str| line.trim_start().starts_with("//") && line.chars().count() > 120;
+    let long = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        text.lines().find(is_long).map(|line| (path, line.to_owned()))
+    };
+    let found: Vec<(PathBuf, String)> = rust_files().filter_map(long).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
 #[test]
 fn modules_of_a_crate_use_each_other_in_one_direction() {
     let all: BTreeMap<Vec<String>, PathBuf> = rust_files().map(|path| (module(&path), path)).collect();

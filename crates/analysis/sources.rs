@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
-/// Puts a hash of every file in `folders`, which begin at the repository's root, into the environment variable `variable` of
-/// the crate that is built.
+/// Puts a hash of every file in `folders`, which begin at the repository's root, into the environment variable
+/// `variable` of the crate that is built.
 pub fn stamp(variable: &str, folders: &[&str]) {
     let root = Path::new("../..");
     let mut hash = FNV_OFFSET;

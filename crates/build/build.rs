@@ -103,8 +103,8 @@ struct Unit {
     define: Vec<String>,
 }
 
-/// A program that becomes one object, in which every name but that of its `main` is its own: the programs define the same
-/// names.
+/// A program that becomes one object, in which every name but that of its `main` is its own: the programs define the
+/// same names.
 struct Program {
     name: String,
     symbol: String,
@@ -139,8 +139,8 @@ struct Tools {
 }
 
 impl Tools {
-    /// This machine's own, or for another architecture those of Debian's cross compilers; `CROSS_COMPILE` is what their names
-    /// begin with, as in the kernel's Makefile.
+    /// This machine's own, or for another architecture those of Debian's cross compilers; `CROSS_COMPILE` is what their
+    /// names begin with, as in the kernel's Makefile.
     fn of_target() -> Result<Tools, String> {
         let about = |name: &str| std::env::var(name).unwrap_or_default();
         let target = about("TARGET");

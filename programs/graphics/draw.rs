@@ -1,7 +1,8 @@
 //! Our own 2D tests: one kind of drawing each, into a window of 600 x 600 pixels.
 //!
-//! A piece of work is a batch of requests that ends with a round trip, so that it is done when it is counted. The colour
-//! changes from request to request, so that nothing can be left out, and after the window the last one must be there.
+//! A piece of work is a batch of requests that ends with a round trip, so that it is done when it is counted. The
+//! colour changes from request to request, so that nothing can be left out, and after the window the last one must be
+//! there.
 
 mod canvas;
 mod figures;

@@ -1,6 +1,6 @@
-//! What there is to draw on and to draw with: `unixmark-graphics facts` prints `NAME\tLABEL\tVALUE` lines, which the tool
-//! writes into the journal. Each kind is printed before the next one is asked, so that a GL driver that crashes takes no
-//! more than its own.
+//! What there is to draw on and to draw with: `unixmark-graphics facts` prints `NAME\tLABEL\tVALUE` lines, which the
+//! tool writes into the journal. Each kind is printed before the next one is asked, so that a GL driver that crashes
+//! takes no more than its own.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -281,7 +281,8 @@ impl Gl {
         }
     }
 
-    /// Shows the frame where there is a window, in whose queue the driver holds back who is too fast; else waits until all is drawn.
+    /// Shows the frame where there is a window, in whose queue the driver holds back who is too fast; else waits until
+    /// all is drawn.
     ///
     /// # Errors
     /// The window is gone.

@@ -1,7 +1,8 @@
 //! The kit of `programs/kit.h`, for tests in Rust: arguments, the window, and the report.
 //!
-//! There is no timer here: what these tests do comes in pieces that end with a round trip to the display server or the GL
-//! driver, and a piece is noted when it is done. As there, a slice ends with the last piece that was completed in it.
+//! There is no timer here: what these tests do comes in pieces that end with a round trip to the display server or the
+//! GL driver, and a piece is noted when it is done. As there, a slice ends with the last piece that was completed in
+//! it.
 
 use std::ffi::c_long;
 use std::io::{BufRead, Write};
@@ -309,8 +310,8 @@ impl Kit {
         self.frames.push(frame);
     }
 
-    /// Says what frames were to be: done so many ns after they were asked for (0: whenever); and how many were asked for and
-    /// never done.
+    /// Says what frames were to be: done so many ns after they were asked for (0: whenever); and how many were asked
+    /// for and never done.
     pub fn plan(&mut self, deadline: u64, dropped: u64) {
         (self.deadline, self.dropped) = (deadline, dropped);
     }

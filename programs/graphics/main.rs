@@ -1,7 +1,7 @@
 //! The graphics tests: `unixmark-graphics NAME key=value …` speaks the protocol of `programs/kit.h`.
 //!
-//! A program of its own, and in Rust: the tool needs neither a display nor a GL driver to be built and to start, and the
-//! libraries that speak to both are Rust's. A test is one module here, one line below, and a row in
+//! A program of its own, and in Rust: the tool needs neither a display nor a GL driver to be built and to start, and
+//! the libraries that speak to both are Rust's. A test is one module here, one line below, and a row in
 //! `catalogue/2d.toml` or `3d.toml`.
 
 mod canvas;

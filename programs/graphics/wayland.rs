@@ -1,7 +1,9 @@
-//! Frames through a Wayland compositor: pictures in shared memory, committed at the compositor's pace, and when each was shown.
+//! Frames through a Wayland compositor: pictures in shared memory, committed at the compositor's pace, and when each
+//! was shown.
 //!
-//! A frame is planned when it is committed and done when it was on the screen, as the compositor tells (wp_presentation); where
-//! it does not tell, when it asks for the next one. What it threw away without showing is a dropped frame.
+//! A frame is planned when it is committed and done when it was on the screen, as the compositor tells
+//! (wp_presentation); where it does not tell, when it asks for the next one. What it threw away without showing is a
+//! dropped frame.
 
 mod client;
 mod window;

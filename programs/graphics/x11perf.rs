@@ -1,5 +1,6 @@
-//! UnixBench's 2D tests: groups of four sub-tests of the system's x11perf. A group's score is the mean of the sub-tests'
-//! rates, each divided by that of a laptop of 2006 and times 1000, with one decimal (facts: UnixBench 6.0.0, gfx-x11).
+//! UnixBench's 2D tests: groups of four sub-tests of the system's x11perf. A group's score is the mean of the
+//! sub-tests' rates, each divided by that of a laptop of 2006 and times 1000, with one decimal (facts: UnixBench 6.0.0,
+//! gfx-x11).
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
@@ -20,7 +21,8 @@ struct Part {
 struct Manner {
     repeat: u64,
     time: u64,
-    /// Requests of each repetition; 0 where x11perf is to find out how many fill the time, which takes it longer than that.
+    /// Requests of each repetition; 0 where x11perf is to find out how many fill the time, which takes it longer than
+    /// that.
     reps: u64,
 }
 
@@ -31,8 +33,8 @@ struct Measured<'a> {
     failures: Vec<(&'a Part, String)>,
 }
 
-/// Measures the group: `tests=NAME:REFERENCE,…`, each `repeat` times for `time` seconds or `reps` requests, `together=1` by one
-/// x11perf, which saves the seconds in which it finds out what a round trip takes.
+/// Measures the group: `tests=NAME:REFERENCE,…`, each `repeat` times for `time` seconds or `reps` requests,
+/// `together=1` by one x11perf, which saves the seconds in which it finds out what a round trip takes.
 pub fn run(kit: &mut Kit) -> Result<(), Stop> {
     let mut parts = parts(&kit.text("tests").unwrap_or_default())?;
     let manner = Manner {
@@ -71,8 +73,8 @@ fn parts(text: &str) -> Result<Vec<Part>, Stop> {
 }
 
 impl<'a> Measured<'a> {
-    /// Measures `parts`. Where x11perf ends before its time, the first without a rate is held to be the reason, and the others
-    /// are tried again.
+    /// Measures `parts`. Where x11perf ends before its time, the first without a rate is held to be the reason, and the
+    /// others are tried again.
     fn take(&mut self, parts: &'a [Part], manner: &Manner) -> Result<(), Stop> {
         let mut left: Vec<&Part> = parts.iter().collect();
         while !left.is_empty() {

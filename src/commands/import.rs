@@ -18,10 +18,10 @@ const MOST_BYTES: u64 = 32 << 20;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Files of other benchmarks, recognised by their content: UnixBench 4, 5 and 6.0 (report, .log, HTML, CSV), its
-    /// ancestor BYTE 3, tables of runs (`run1`, `run2` …), Lbench, which measures at 1 to N threads (JSON), Phoronix Test
-    /// Suite (composite.xml), lmbench (summary), fio, hyperfine, Geekbench and YABS (JSON), sysbench, cyclictest, hackbench,
-    /// schbench, rtla, rt-app, MangoHud, PresentMon; figures of go test -bench, criterion, Google Benchmark, pytest-benchmark,
-    /// JMH, nanobench, and `{"name": number}`
+    /// ancestor BYTE 3, tables of runs (`run1`, `run2` …), Lbench, which measures at 1 to N threads (JSON), Phoronix
+    /// Test Suite (composite.xml), lmbench (summary), fio, hyperfine, Geekbench and YABS (JSON), sysbench, cyclictest,
+    /// hackbench, schbench, rtla, rt-app, MangoHud, PresentMon; figures of go test -bench, criterion, Google Benchmark,
+    /// pytest-benchmark, JMH, nanobench, and `{"name": number}`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

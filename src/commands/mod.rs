@@ -123,8 +123,8 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
     code(words, 2)
 }
 
-/// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's; for `git bisect run` one that ends it,
-/// since others would judge the revision.
+/// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's; for `git bisect run` one that
+/// ends it, since others would judge the revision.
 fn code(words: &[OsString], ours: u8) -> ExitCode {
     let is_bisected = words.get(1).is_some_and(|verb| verb == "ab") && words.iter().any(|word| word == "--bisect");
     ExitCode::from(match ours {

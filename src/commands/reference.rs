@@ -21,7 +21,8 @@ const MOST_BYTES: u64 = 1 << 20;
 pub(super) struct Arguments {
     #[command(subcommand)]
     what: Option<What>,
-    /// Only check entries before they are submitted: each must be complete, of a known procedure, and not say whose machine it was
+    /// Only check entries before they are submitted: each must be complete, of a known procedure, and not say whose
+    /// machine it was
     #[arg(long, value_name = "FILE", num_args = 1..)]
     check: Vec<PathBuf>,
 }

@@ -14,21 +14,23 @@ use site::{Asked, Prices, build, check};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Runs (by name or path), fleet runs, journals, or directories that contain them [default: the results directory]; with
+    /// Runs (by name or path), fleet runs, journals, or directories that contain them [default: the results directory];
+    /// with
     /// --check, journals only
     #[arg(value_name = "SOURCE")]
     sources: Vec<String>,
     /// Directory of the site; an existing site is updated
     #[arg(long, value_name = "DIR", required_unless_present = "check")]
     into: Option<PathBuf>,
-    /// Only check journals that others submit: each must be whole, consistent with its own counts, free of markup and within the
-    /// bounds of a journal
+    /// Only check journals that others submit: each must be whole, consistent with its own counts, free of markup and
+    /// within the bounds of a journal
     #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url", "prices"])]
     check: bool,
     /// Title of the front page
     #[arg(long, value_name = "TEXT", default_value = "Results")]
     title: String,
-    /// Remove what identifies the machines: hosts, users, paths, addresses, serial numbers and comments, from the journals too
+    /// Remove what identifies the machines: hosts, users, paths, addresses, serial numbers and comments, from the
+    /// journals too
     #[arg(long)]
     anonymous: bool,
     /// The address the site will have, for badges and previews in other pages

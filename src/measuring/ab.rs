@@ -41,25 +41,29 @@ pub(crate) struct Arguments {
     /// The command for --base and --head
     #[arg(last = true, value_name = "COMMAND", requires = "base")]
     words: Vec<OsString>,
-    /// Exit with status 1 if a command is significantly slower than the first by at least this much (2%), or exceeds it in a
-    /// count by more than a limit (syscalls:0,rss:5%). Counts are syscalls, processes, threads, bytes_read, bytes_written, rss, faults, switches,
-    /// instructions, cycles and any system call (openat:1)
+    /// Exit with status 1 if a command is significantly slower than the first by at least this much (2%), or exceeds it
+    /// in a count by more than a limit (syscalls:0,rss:5%). Counts are syscalls, processes, threads, bytes_read,
+    /// bytes_written, rss, faults, switches, instructions, cycles and any system call (openat:1)
     #[arg(long, value_name = "PERCENT|COUNT:LIMIT,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,
-    /// Exit with status 4 if a loss of the --fail-on size is neither shown nor ruled out: too few executions, or too much noise
+    /// Exit with status 4 if a loss of the --fail-on size is neither shown nor ruled out: too few executions, or too
+    /// much noise
     #[arg(long, requires = "fail_on", conflicts_with = "bisect")]
     strict_gate: bool,
-    /// Also count what each command does: system calls by name, processes, memory; in extra executions that are not timed
+    /// Also count what each command does: system calls by name, processes, memory; in extra executions that are not
+    /// timed
     #[arg(long)]
     counts: bool,
-    /// For `git bisect run`: status 0 if no command is slower than the first by more than --fail-on, 1 if one is, 125 if undecided
+    /// For `git bisect run`: status 0 if no command is slower than the first by more than --fail-on, 1 if one is, 125
+    /// if undecided
     #[arg(long, requires = "fail_on", conflicts_with_all = ["counts", "harness"])]
     bisect: bool,
     /// Check first that all commands print the same
     #[arg(long)]
     same_output: bool,
-    /// Compare the figures that the commands print, not their times: gobench (go test -bench), gbench (Google Benchmark's JSON),
-    /// criterion, pytest (pytest-benchmark's JSON), jmh, nanobench (their JSON), json ({"name": number}), or auto
+    /// Compare the figures that the commands print, not their times: gobench (go test -bench), gbench (Google
+    /// Benchmark's JSON), criterion, pytest (pytest-benchmark's JSON), jmh, nanobench (their JSON), json ({"name":
+    /// number}), or auto
     #[arg(long, value_name = "KIND", conflicts_with_all = ["same_output", "output", "export_json"])]
     harness: Option<Harness>,
     #[command(flatten)]

@@ -52,7 +52,8 @@ pub(crate) struct Arguments {
     /// What to compare with [default: the machine as found, or the condition's usual reference]
     #[arg(long, value_name = "CONDITION")]
     against: Option<String>,
-    /// Execute nothing: the command's system calls are in this file, as `strace -f -c` or `perf trace -s` wrote it on any host
+    /// Execute nothing: the command's system calls are in this file, as `strace -f -c` or `perf trace -s` wrote it on
+    /// any host
     #[arg(long, value_name = "FILE", required_unless_present = "words", conflicts_with = "words")]
     counts: Option<PathBuf>,
     /// How long the command of --counts takes, so that the cost is also told in per cent

@@ -51,7 +51,8 @@ struct Cooling {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 struct Memory {
-    /// How much memory: a size such as 4G, or a share of what can be used (the available memory, minus a twentieth of the total)
+    /// How much memory: a size such as 4G, or a share of what can be used (the available memory, minus a twentieth of
+    /// the total)
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "80%")]
     size: Size,
     /// Stop after this time [default: after one pass]

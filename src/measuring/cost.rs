@@ -33,8 +33,9 @@ const CALLS: &str = "calls";
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
 pub(crate) struct Arguments {
-    /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list conditions` shows them. With
-    /// boot: words of the kernel's command line, or kernels: `boot:mitigations=off,auto`, `boot:kernel=6.1.0,6.1.0-rt`
+    /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list conditions` shows them.
+    /// With boot: words of the kernel's command line, or kernels: `boot:mitigations=off,auto`,
+    /// `boot:kernel=6.1.0,6.1.0-rt`
     #[arg(value_name = "CONDITION")]
     condition: String,
     /// Tests, groups or quoted commands [default: index]
@@ -50,8 +51,8 @@ pub(crate) struct Arguments {
     /// 50%,100%, or six of 10%..120%
     #[arg(long, value_name = "PERCENT", value_parser = rates)]
     rate: Option<Rates>,
-    /// Exit with status 1 if a test is significantly slower by at least this much and a repeat measurement, which --budget
-    /// does not include, confirms it
+    /// Exit with status 1 if a test is significantly slower by at least this much and a repeat measurement, which
+    /// --budget does not include, confirms it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
     /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few blocks, or too much noise

@@ -30,7 +30,8 @@ const BLOCKS: u32 = 12;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Measure, in four minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10 %
+    /// Measure, in four minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10
+    /// %
     #[arg(long)]
     power: bool,
     /// Measure that with a command of yours in place of the tests of unixmark

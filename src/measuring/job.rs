@@ -46,8 +46,8 @@ pub(super) fn answer(
     Ok(status(&measured, conclude(&measured, &[kept, exported], measuring.loudness(), measuring.shown())?))
 }
 
-/// Measures what is asked for and keeps it; the second value is what came of keeping it. Returns `None` where --dry-run has the
-/// plan shown instead.
+/// Measures what is asked for and keeps it; the second value is what came of keeping it. Returns `None` where --dry-run
+/// has the plan shown instead.
 ///
 /// # Errors
 /// As [`carry_out`].

@@ -57,8 +57,8 @@ pub(crate) struct Arguments {
     /// States of the machine, drawn side by side: one or more of `unixmark list conditions` [default: none]
     #[arg(long, value_name = "CONDITION,…", value_delimiter = ',', default_value = "none", hide_default_value = true)]
     condition: Vec<String>,
-    /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%; for other tasks the share of
-    /// the time for which `-w burn` works
+    /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%; for other tasks the
+    /// share of the time for which `-w burn` works
     #[arg(long, value_name = "PERCENT", value_parser = rates)]
     at: Option<Rates>,
     /// Say which processes and interrupts held late frames up, by tracing the scheduler (root)

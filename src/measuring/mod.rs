@@ -61,7 +61,8 @@ pub(crate) enum Verb {
     Cost(cost::Arguments),
     /// Show, continue or end an experiment over boots, which `cost boot:…` begins
     Boots(boots::Arguments),
-    /// Run a command while what makes results vary is switched off, and put everything back; with --prove, measure the benefit
+    /// Run a command while what makes results vary is switched off, and put everything back; with --prove, measure the
+    /// benefit
     Quiet(quiet::Arguments),
     /// Predict what a condition will cost a command, system call by system call, and measure what it does cost
     Bill(bill::Arguments),

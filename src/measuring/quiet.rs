@@ -1,5 +1,5 @@
-//! `unixmark quiet`: a command on a quiet machine. What spoils measurements is switched, the command runs, and all is put
-//! back; or the two are compared.
+//! `unixmark quiet`: a command on a quiet machine. What spoils measurements is switched, the command runs, and all is
+//! put back; or the two are compared.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     /// Further settings, as `unixmark list conditions` shows them: smt=off+thp=never
     #[arg(long, value_name = "CONDITION")]
     with: Option<String>,
-    /// Compare the command's time and its spread with all settings, with each alone and with none; the options of measuring
-    /// are for this
+    /// Compare the command's time and its spread with all settings, with each alone and with none; the options of
+    /// measuring are for this
     #[arg(long)]
     prove: bool,
     /// The command

@@ -38,8 +38,8 @@ pub(crate) struct Arguments {
     /// Unit of that program's counts per second in reports [default: lps]
     #[arg(long, value_name = "UNIT", value_parser = caption, requires = "program")]
     unit: Option<String>,
-    /// Use this run, or this entry of `unixmark reference`, as the baseline, instead of UnixBench's reference machine 'George',
-    /// a SPARCstation of 1995 that scores 10
+    /// Use this run, or this entry of `unixmark reference`, as the baseline, instead of UnixBench's reference machine
+    /// 'George', a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     /// Count what commands do, too: system calls by name, processes, memory; in executions that are not timed

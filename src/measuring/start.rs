@@ -24,7 +24,8 @@ The times are those of two processors. `unixmark help` shows all verbs, and
 `unixmark help run` the options of one; `--dry-run` says how long it takes.
 ";
 
-/// Interbench's `-c`, which keeps no run, is `-c` without a number of copies after it. A command after `--` is the user's.
+/// Interbench's `-c`, which keeps no run, is `-c` without a number of copies after it. A command after `--` is the
+/// user's.
 pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|verb| verb != "latency") {
         return words;

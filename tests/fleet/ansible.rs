@@ -1,5 +1,5 @@
-//! `deploy/ansible` against machines that Ansible reaches by ssh: three namespaces, some of which fail. Needs root, and is skipped
-//! with a word where it cannot be had.
+//! `deploy/ansible` against machines that Ansible reaches by ssh: three namespaces, some of which fail. Needs root, and
+//! is skipped with a word where it cannot be had.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;

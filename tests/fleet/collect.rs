@@ -176,7 +176,8 @@ fn what_is_no_part_of_it_is_refused_with_the_reason() {
     }
 }
 
-/// A journal behind a login banner counts and is marked; a node whose file says something else has that beside its name.
+/// A journal behind a login banner counts and is marked; a node whose file says something else has that beside its
+/// name.
 #[test]
 fn banners_are_passed_over_and_other_texts_quoted() {
     let place = Place::alone();

@@ -1,5 +1,6 @@
-//! `deploy/kubernetes`: the manifest is what Kubernetes takes, and what its pods log makes a fleet run. There is no cluster here:
-//! the schemas are Kubernetes' own, the pods' command is run as a kubelet would, and `kubectl` is played by a script.
+//! `deploy/kubernetes`: the manifest is what Kubernetes takes, and what its pods log makes a fleet run. There is no
+//! cluster here: the schemas are Kubernetes' own, the pods' command is run as a kubelet would, and `kubectl` is played
+//! by a script.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

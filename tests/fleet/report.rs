@@ -1,4 +1,5 @@
-//! Which nodes of a fleet are slow, in one made of a recorded run and one that was recorded. `bench/slow` measures a real one.
+//! Which nodes of a fleet are slow, in one made of a recorded run and one that was recorded. `bench/slow` measures a
+//! real one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,9 @@ use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 use testing::{Place, normal, stderr, stdout};
 
-/// Ten nodes, made of the recorded run `index`: whatever its programs counted, times what a node deviates by in a test (1.2 %).
-/// The seventh is 10 % slow, has an old microcode, and its neighbours took processor time. `change` has each journal's text.
+/// Ten nodes, made of the recorded run `index`: whatever its programs counted, times what a node deviates by in a test
+/// (1.2 %). The seventh is 10 % slow, has an old microcode, and its neighbours took processor time. `change` has each
+/// journal's text.
 fn collected(place: &Place, change: impl Fn(usize, String) -> String) -> PathBuf {
     let recorded = testing::file("tests/runs/index/run.jsonl");
     let recorded = std::fs::read_to_string(recorded).unwrap();
@@ -128,8 +130,8 @@ fn the_slow_node_of_a_fleet_is_named() {
     assert!(code == 2 && said.contains("did you mean 'cpu.microcode'"), "{said}");
 }
 
-/// Ten nodes on one processor, recorded by `bench/slow` on a machine that others used too: the programs of n7 lose a tenth of their
-/// rate by the kit's own argument, and it alone had 777 open files.
+/// Ten nodes on one processor, recorded by `bench/slow` on a machine that others used too: the programs of n7 lose a
+/// tenth of their rate by the kit's own argument, and it alone had 777 open files.
 #[test]
 fn a_node_whose_programs_are_slowed_is_named_in_a_recorded_fleet() {
     let place = Place::new();
@@ -143,7 +145,8 @@ fn a_node_whose_programs_are_slowed_is_named_in_a_recorded_fleet() {
     assert!(text.contains("only one with limits.nofile 777."), "{text}");
 }
 
-/// A node whose journal has a first line and nothing else is not among those that are fit, nor does it make facts differ.
+/// A node whose journal has a first line and nothing else is not among those that are fit, nor does it make facts
+/// differ.
 #[test]
 fn a_node_without_trials_is_no_healthy_one() {
     let place = Place::new();

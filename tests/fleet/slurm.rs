@@ -1,4 +1,5 @@
-//! `unixmark fleet slurm` on a real Slurm of three nodes, some of which die. They share this host's processors: nothing here is about speed.
+//! `unixmark fleet slurm` on a real Slurm of three nodes, some of which die. They share this host's processors: nothing
+//! here is about speed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -179,7 +180,8 @@ fn what_makes_no_sense_is_refused(cluster: &Cluster) {
     assert!(!left.iter().any(|path| path.display().to_string().contains("fleet-")), "{left:?}");
 }
 
-/// Slurm's commands as far as the script uses them. `sbatch` runs a job of a node at once and keeps the collector waiting.
+/// Slurm's commands as far as the script uses them. `sbatch` runs a job of a node at once and keeps the collector
+/// waiting.
 const COMMANDS: [(&str, &str); 5] = [
     (
         "sinfo",
@@ -251,7 +253,8 @@ fn without_slurm_the_command_says_so() {
     assert!(output.status.code() == Some(3) && said.contains("sinfo is not here"), "{said}");
 }
 
-/// What a site runs by ReFrame is Python at least; it was run with ReFrame 4.10.4 on this cluster, which takes 240 MB to install.
+/// What a site runs by ReFrame is Python at least; it was run with ReFrame 4.10.4 on this cluster, which takes 240 MB
+/// to install.
 #[test]
 fn the_reframe_check_is_python() {
     let folder = testing::file("deploy/reframe");

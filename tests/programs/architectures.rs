@@ -1,5 +1,6 @@
-//! The portable programs on architectures other than this machine's: compiled by Debian's cross compilers, run by qemu's emulation
-//! of user programs, with every row of the catalogue; and on systems other than Linux. What came of it is a table without a blank cell.
+//! The portable programs on architectures other than this machine's: compiled by Debian's cross compilers, run by
+//! qemu's emulation of user programs, with every row of the catalogue; and on systems other than Linux. What came of it
+//! is a table without a blank cell.
 
 mod elsewhere;
 

@@ -1,5 +1,5 @@
-//! The interactive tests of several processes: their frames are in order, and nothing of them outlives a dead stage or the
-//! tool. Relations only, never speeds.
+//! The interactive tests of several processes: their frames are in order, and nothing of them outlives a dead stage or
+//! the tool. Relations only, never speeds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

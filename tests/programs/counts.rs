@@ -1,4 +1,5 @@
-//! The operations of the kernel, LEBench's and lmbench's among them: the system calls that strace counts are those that their names say, and as many.
+//! The operations of the kernel, LEBench's and lmbench's among them: the system calls that strace counts are those that
+//! their names say, and as many.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use crate::builds::measured;
 use crate::hand::{Hand, verify};
 use crate::rates::each;
 
-/// What prepares a program, its first and its last round and its end take at most, beside one call of each kind for each
-/// descriptor.
+/// What prepares a program, its first and its last round and its end take at most, beside one call of each kind for
+/// each descriptor.
 const AROUND: u64 = 600;
 
 /// The calls, by any of their names, that an operation is: each is done once for each count.

@@ -26,7 +26,8 @@ fn sleep_until(ns: u64) {
     std::thread::sleep(Duration::from_nanos(ns.saturating_sub(now())));
 }
 
-/// Runs a test for five slices of 100 ms, stopped for as long as lies between two moments in ms since the planned start.
+/// Runs a test for five slices of 100 ms, stopped for as long as lies between two moments in ms since the planned
+/// start.
 fn stopped(id: &str, from: i64, to: u64) -> Copy {
     let _alone = Machine::alone();
     let test = Catalogue::load().unwrap().test(id).unwrap().clone();

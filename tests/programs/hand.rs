@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use catalogue::{Copies, Test};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The end of what has no reason to go on: more than the second or two that is promised, on a machine that is busy with other
-/// tests.
+/// The end of what has no reason to go on: more than the second or two that is promised, on a machine that is busy with
+/// other tests.
 pub const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// The end of a window of a second or two, and the next line of a program, on such a machine.
@@ -167,7 +167,8 @@ impl Hand {
         panic!("{} does not get on: {counts:?}", self.name)
     }
 
-    /// Has a load work as long after its mark, of which no line tells, as it took for the last of three different counts.
+    /// Has a load work as long after its mark, of which no line tells, as it took for the last of three different
+    /// counts.
     pub fn mark(&mut self) -> Vec<u64> {
         let begun = Instant::now();
         let counts = self.pulses(3);
@@ -320,8 +321,8 @@ pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
     if test.id.starts_with("disk-") {
         args.push("size=16m".to_owned());
     }
-    // Several arrays of four times a large last-level cache are more memory than it takes of a small machine, or of one in which
-    // eight tests run at once.
+    // Several arrays of four times a large last-level cache are more memory than it takes of a small machine, or of one
+    // in which eight tests run at once.
     if ["copy-ram", "triad-ram"].contains(&test.id.as_str()) {
         args.push("size=64m".to_owned());
     }
@@ -333,7 +334,8 @@ pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
     args
 }
 
-/// Lets a program run for two slices of `milliseconds`, or much longer where these are too short for its work; returns what it said.
+/// Lets a program run for two slices of `milliseconds`, or much longer where these are too short for its work; returns
+/// what it said.
 pub fn work(start: impl Fn() -> Hand, milliseconds: u64) -> String {
     let (good, said) = start().window(milliseconds, 2);
     // One that slept through its window on a busy machine reports slices without work.

@@ -1,5 +1,5 @@
-//! The loads: each works until it is told to end, and leaves nothing behind however it ends. Relations and counts, never
-//! speeds.
+//! The loads: each works until it is told to end, and leaves nothing behind however it ends. Relations and counts,
+//! never speeds.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;

@@ -51,8 +51,8 @@ pub fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(worker))));
 }
 
-/// Returns `Ok` if a relation between counts holds in one of ten looks, or what the last one found: a machine may be disturbed for
-/// seconds.
+/// Returns `Ok` if a relation between counts holds in one of ten looks, or what the last one found: a machine may be
+/// disturbed for seconds.
 fn holds(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
     (0..9).fold(look(), |found, _| found.or_else(|_| look()))
 }
@@ -88,7 +88,8 @@ fn every_test_gives_right_answers_under_sanitizers() {
     });
 }
 
-/// A row of each program; where all must run every row, and those whose work is the processor's alone in other builds too.
+/// A row of each program; where all must run every row, and those whose work is the processor's alone in other builds
+/// too.
 #[test]
 fn every_test_gives_right_answers_as_it_is_measured() {
     let all = testing::all_must_run();
@@ -115,8 +116,8 @@ fn every_test_gives_right_answers_as_it_is_measured() {
     });
 }
 
-/// Work that is optimised away is faster than the processor can be: by the clock that a program measured beside it, none is. A
-/// tenth is allowed to the clock, which other guests of the machine change in the middle.
+/// Work that is optimised away is faster than the processor can be: by the clock that a program measured beside it,
+/// none is. A tenth is allowed to the clock, which other guests of the machine change in the middle.
 fn bounded(test: &Test, said: &str, (catalogue, processor): (&Catalogue, Option<&Processor>)) -> Result<(), String> {
     let value = |name: &str| {
         let mut lines =
@@ -158,8 +159,8 @@ fn processor_ns(said: &str) -> Vec<f64> {
     usage.split(' ').take(4).map(|number| number.parse().unwrap()).collect()
 }
 
-/// Told that an addition takes 16 cycles, a program finds a clock 16 times as fast, as a rate and beside one; what it counts
-/// otherwise stays as it is.
+/// Told that an addition takes 16 cycles, a program finds a clock 16 times as fast, as a rate and beside one; what it
+/// counts otherwise stays as it is.
 #[test]
 fn the_clock_is_by_what_an_addition_takes() {
     let catalogue = Catalogue::load().unwrap();
@@ -186,7 +187,8 @@ fn the_clock_is_by_what_an_addition_takes() {
     assert!(found.is_ok(), "{found:?}");
 }
 
-/// A wrong answer is noticed: of a kernel of the processor, of memory that is not what was written, of a block of a file.
+/// A wrong answer is noticed: of a kernel of the processor, of memory that is not what was written, of a block of a
+/// file.
 #[test]
 fn a_planted_error_is_found() {
     let catalogue = Catalogue::load().unwrap();
@@ -217,7 +219,8 @@ fn arrays_shrink_before_they_are_refused() {
     let refused = said(1_000_000).line();
     let numbers: Vec<u64> = refused.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [mib, available] = numbers[..] else { panic!("{refused}") };
-    // A quarter of what is wanted is little more than the cache, and leaves room for what other tests take or give back.
+    // A quarter of what is wanted is little more than the cache, and leaves room for what other tests take or give
+    // back.
     let said = said(2 * available / mib).go(50, 1);
     assert!(said.contains("note each array has "), "{said}");
     let size: u64 =
@@ -401,8 +404,9 @@ fn the_shell_tests_data_has_unixbench_s_shape() {
     assert_eq!((od.lines().count(), od.len()), (536, 34_013));
 }
 
-/// The portable programs answer to every name (where all must run, with every row's arguments), from a multi-call binary of less than 4 MB. Four runs at once, since a run waits most
-/// of its time; what was too slow beside others is run again alone.
+/// The portable programs answer to every name (where all must run, with every row's arguments), from a multi-call
+/// binary of less than 4 MB. Four runs at once, since a run waits most of its time; what was too slow beside others is
+/// run again alone.
 #[test]
 fn the_portable_build_has_every_program() {
     let every = || Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_rate());
@@ -454,7 +458,8 @@ fn what_is_wasted_counts_children() {
     holds(|| {
         let _alone = Machine::alone();
         let (plain, slowed) = (own(&[]), own(&["slowed=50"]));
-        // Half is wasted: as much as it and its children work. If only its own work counted, its time would merely double.
+        // Half is wasted: as much as it and its children work. If only its own work counted, its time would merely
+        // double.
         let told = format!("{plain} times its children's becomes {slowed}");
         if slowed > 2.0 * plain + 0.5 { Ok(()) } else { Err(told) }
     })

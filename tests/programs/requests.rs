@@ -1,5 +1,6 @@
-//! The server of requests: it answers in order, keeps to its schedule, and a delay or a stall shows as what it is. Queues are
-//! held against the textbook by simulation over the moments that the program planned; of time only relations are asserted.
+//! The server of requests: it answers in order, keeps to its schedule, and a delay or a stall shows as what it is.
+//! Queues are held against the textbook by simulation over the moments that the program planned; of time only relations
+//! are asserted.
 
 use std::path::PathBuf;
 

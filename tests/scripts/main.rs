@@ -49,8 +49,8 @@ impl Sandbox {
     }
 }
 
-/// Writes a script. A process of its own does: a test beside this one that starts a program meanwhile would hold the file open for writing
-/// until then, and a file that is open for writing cannot be executed (ETXTBSY).
+/// Writes a script. A process of its own does: a test beside this one that starts a program meanwhile would hold the
+/// file open for writing until then, and a file that is open for writing cannot be executed (ETXTBSY).
 fn executable(path: &Path, script: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let source = path.with_extension("source");

@@ -1,5 +1,5 @@
-//! Kernel auditing for real: entered, counted and put back on this machine, as root. Once on, it leaves a mark until the
-//! machine starts again, so the tests that switch it on need that it was on before, or UNIXMARK_TEST_ALL=1.
+//! Kernel auditing for real: entered, counted and put back on this machine, as root. Once on, it leaves a mark until
+//! the machine starts again, so the tests that switch it on need that it was on before, or UNIXMARK_TEST_ALL=1.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -123,7 +123,8 @@ impl Stage {
         let before = fs::read_to_string("/proc/thread-self/loginuid").unwrap();
         assert_eq!(before, SENTINEL);
         let start = monotonic();
-        // The clock of stamps is up to a tick or two behind: work at the very edges would be shared with what is outside.
+        // The clock of stamps is up to a tick or two behind: work at the very edges would be shared with what is
+        // outside.
         std::thread::sleep(Duration::from_millis(30));
         work(self);
         std::thread::sleep(Duration::from_millis(30));

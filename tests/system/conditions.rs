@@ -371,7 +371,8 @@ fn programs_prove_what_they_do_to_themselves() {
             assert!(said.starts_with("ready\n") && said.ends_with("done\n"), "{name}: {said}");
             prove(&mut entered, &trial(&values(&said)), None)
                 .unwrap_or_else(|why| panic!("{name}, {id}: {why}: {said}"));
-            // Without the condition the same is not proved; an argument of the user's is believed to programs that take it.
+            // Without the condition the same is not proved; an argument of the user's is believed to programs that take
+            // it.
             if name.starts_with("arg") {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Conditions through the command a user types: entered, proved and left; tools that are killed at every step; two at once;
-//! no rights; a full disk.
+//! Conditions through the command a user types: entered, proved and left; tools that are killed at every step; two at
+//! once; no rights; a full disk.
 
 use std::fs;
 use std::path::Path;
@@ -401,7 +401,8 @@ fn without_rights_it_measures_what_it_can() {
     );
 }
 
-/// Whether auditing can be switched here, and may be: once on, it leaves its mark on the machine until that starts anew.
+/// Whether auditing can be switched here, and may be: once on, it leaves its mark on the machine until that starts
+/// anew.
 fn can_audit(bench: &Bench) -> bool {
     let may = testing::all_must_run() || Path::new("/run/unixmark/audit-was-on").exists();
     if !may {

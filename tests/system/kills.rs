@@ -1,5 +1,5 @@
-//! Kills at random moments over verbs and conditions: whatever was changed is put back, or the ledger names it and `restore`
-//! does.
+//! Kills at random moments over verbs and conditions: whatever was changed is put back, or the ledger names it and
+//! `restore` does.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -42,7 +42,8 @@ pub struct Tool {
 }
 
 impl Room {
-    /// Nothing without root. `catalogue` holds conditions besides [`FLAG`], in which ROOT stands for the test's directory.
+    /// Nothing without root. `catalogue` holds conditions besides [`FLAG`], in which ROOT stands for the test's
+    /// directory.
     pub fn new(catalogue: &str) -> Option<Room> {
         if !testing::is_root() || !testing::has("unshare") {
             return None;

@@ -1,4 +1,5 @@
-//! The archive: what is exported is what reports show, names and damage break nothing, and bad luck leaves no half file.
+//! The archive: what is exported is what reports show, names and damage break nothing, and bad luck leaves no half
+//! file.
 
 pub(crate) mod corpus;
 pub(crate) mod duckdb;

@@ -11,8 +11,8 @@ use super::counts::is_untraceable;
 /// Looks at a file, which is a call each time: many more than a shell makes to start and to end.
 const LOOP: &str = "i=0; while [ $i -lt 2000 ]; do [ -e / ]; i=$((i+1)); done";
 
-/// Returns the bill that the tool makes of a command or of a table of its calls. A tracer stops each call: that is dear on a busy
-/// machine, too.
+/// Returns the bill that the tool makes of a command or of a table of its calls. A tracer stops each call: that is dear
+/// on a busy machine, too.
 fn bill(place: &Place, words: &[&str]) -> Value {
     let mut tool = place.unixmark("bill strace --quick -i 6 -q --format json --dir");
     // Cargo's names folders where nobody else can look for libraries.

@@ -166,8 +166,8 @@ fn git_is_answered_in_its_own_codes() {
     }
 }
 
-/// 64 commits, one of which makes a processor-bound command 5 % slower: no other is called the one, for one search in a hundred
-/// may err. On a machine that much else disturbs a search may end without any; so there are up to three.
+/// 64 commits, one of which makes a processor-bound command 5 % slower: no other is called the one, for one search in a
+/// hundred may err. On a machine that much else disturbs a search may end without any; so there are up to three.
 #[test]
 #[ignore = "needs minutes"]
 fn one_of_64_commits_that_costs_5_percent_is_found() {

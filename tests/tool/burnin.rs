@@ -1,4 +1,5 @@
-//! Burn-ins with programs that do as they should, and with those that crash, hang and lie; and a tool that is stopped and killed.
+//! Burn-ins with programs that do as they should, and with those that crash, hang and lie; and a tool that is stopped
+//! and killed.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};

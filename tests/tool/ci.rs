@@ -1,5 +1,5 @@
-//! `deploy/ci`: the shell steps of the GitHub actions, of the GitLab template and of the site's workflow, as they stand, with `gh`
-//! and `curl` replaced.
+//! `deploy/ci`: the shell steps of the GitHub actions, of the GitLab template and of the site's workflow, as they
+//! stand, with `gh` and `curl` replaced.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -176,7 +176,8 @@ fn gitlab() {
     assert!(stdout(&refused).contains("could not measure"), "{}", stdout(&refused));
 }
 
-/// The token is in no command line, and the table is text: it merges nothing, and is no link to what this job alone may read.
+/// The token is in no command line, and the table is text: it merges nothing, and is no link to what this job alone may
+/// read.
 #[test]
 fn gitlab_comments() {
     let steps = steps("deploy/ci/gitlab.yml", "- |");

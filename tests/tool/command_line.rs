@@ -102,7 +102,8 @@ fn lists_for_people_and_programs() {
     assert!(refused("list runs --group memory").contains("--group is for lists of tests"));
 }
 
-/// What could only be skipped, or was stopped before its first trial, is listed but neither `latest` nor a comment's run.
+/// What could only be skipped, or was stopped before its first trial, is listed but neither `latest` nor a comment's
+/// run.
 #[test]
 fn a_run_that_measured_nothing_is_not_the_latest() {
     let place = Place::new();

@@ -224,7 +224,8 @@ fn begun(place: &Place) -> Child {
     child
 }
 
-/// The number of the display that an X server listens on, by its environment's readers: what the tool told its programs.
+/// The number of the display that an X server listens on, by its environment's readers: what the tool told its
+/// programs.
 fn display(place: &Place) -> u32 {
     let mark = place.scratch().display().to_string();
     let program = testing::processes_with(&mark).into_iter().find(|line| line.contains("unixmark-graphics")).unwrap();
@@ -262,7 +263,8 @@ fn killed_in_the_middle_nothing_stays() {
     }
 }
 
-/// An X server that is killed leaves its lock and its socket; the tool takes them away, and tells why there is no score.
+/// An X server that is killed leaves its lock and its socket; the tool takes them away, and tells why there is no
+/// score.
 #[test]
 #[ignore = "needs an X server"]
 fn a_dead_x_server_is_an_error_and_is_cleaned_up_after() {

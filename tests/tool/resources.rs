@@ -1,4 +1,5 @@
-//! Tests of one resource through the tool: threads as copies, single operations, limits, refusals, and nothing left behind.
+//! Tests of one resource through the tool: threads as copies, single operations, limits, refusals, and nothing left
+//! behind.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -122,7 +122,8 @@ System Benchmarks Index Score (Partial Only) #
 
 ";
 
-/// A report with `#` for every number, one blank for any number of them, and without what depends on the machine or the day.
+/// A report with `#` for every number, one blank for any number of them, and without what depends on the machine or the
+/// day.
 fn masked(text: &str) -> String {
     text.lines().map(|line| masked_line(line) + "\n").collect()
 }

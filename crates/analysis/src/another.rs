@@ -1,4 +1,5 @@
-//! Where another run would come out: the interval of a run speaks of that run, and machines change from one to the next.
+//! Where another run would come out: the interval of a run speaks of that run, and machines change from one to the
+//! next.
 
 use serde::Serialize;
 
@@ -53,8 +54,8 @@ impl Another {
 }
 
 impl Results {
-    /// Adds to every score and index where another run would come out, by those of `others` that began before this one and are
-    /// like it: the same machine, kernel, build, procedure and whatever else a trend watches.
+    /// Adds to every score and index where another run would come out, by those of `others` that began before this one
+    /// and are like it: the same machine, kernel, build, procedure and whatever else a trend watches.
     pub fn place_among(&mut self, others: &[Summary]) {
         let kind = watched(&self.run, &self.facts);
         let earlier = others.iter().filter(|other| began(&other.run) < began(&self.run) && other.end.is_some());

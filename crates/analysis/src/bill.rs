@@ -48,8 +48,8 @@ pub struct Spread {
 }
 
 impl Bill {
-    /// Returns the bill of the index whose interval is widest, or of the only test; `None` if there is neither, or its interval is
-    /// unknown or narrower than ±2 %.
+    /// Returns the bill of the index whose interval is widest, or of the only test; `None` if there is neither, or its
+    /// interval is unknown or narrower than ±2 %.
     pub(super) fn new(drift: &Drift, rows: &[Figure], indexes: &[Index], seconds: f64) -> Option<Bill> {
         let widest = indexes.iter().max_by(|a, b| a.score.spread().total_cmp(&b.score.spread()));
         let (label, copies, score, rows): (String, u32, Estimate, Vec<&Figure>) = match (widest, rows) {

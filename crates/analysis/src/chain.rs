@@ -1,9 +1,10 @@
-//! A chain of comparisons: each run has its base and its head on whatever machine it got, and the ratios of all are multiplied.
+//! A chain of comparisons: each run has its base and its head on whatever machine it got, and the ratios of all are
+//! multiplied.
 //!
-//! Errors of different runs are independent, so the variances of their logarithms add up. A level has the errors of all before
-//! it, which no search for steps among levels allows for; but a step is one run whose ratio differs from 1. So these are judged,
-//! at a false discovery rate of 5 % over the chain, with intervals that allow for having been called (Benjamini & Yekutieli
-//! 2005).
+//! Errors of different runs are independent, so the variances of their logarithms add up. A level has the errors of all
+//! before it, which no search for steps among levels allows for; but a step is one run whose ratio differs from 1. So
+//! these are judged, at a false discovery rate of 5 % over the chain, with intervals that allow for having been called
+//! (Benjamini & Yekutieli 2005).
 
 use stats::{Estimate, Exact, NORMAL_975, false_discovery_rates, normal_quantile};
 use words::Grouped;
@@ -44,8 +45,8 @@ fn percent(log: f64, half: f64) -> Estimate {
 }
 
 impl Trend {
-    /// Returns the chain of a figure over the runs that compare it, in the order they began: the head of each is the base of the
-    /// next.
+    /// Returns the chain of a figure over the runs that compare it, in the order they began: the head of each is the
+    /// base of the next.
     pub fn chained(test: &str, runs: &[Results]) -> Trend {
         let mut runs: Vec<&Results> = runs.iter().collect();
         runs.sort_by_key(|results| began(&results.run));

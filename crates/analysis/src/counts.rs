@@ -104,8 +104,8 @@ impl Range {
         self.low == self.high
     }
 
-    /// Returns the least and the most by which this exceeds `base` (negative if it falls short); `None` if the ranges overlap,
-    /// which shows no difference.
+    /// Returns the least and the most by which this exceeds `base` (negative if it falls short); `None` if the ranges
+    /// overlap, which shows no difference.
     pub fn change(self, base: Range) -> Option<[i64; 2]> {
         let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let change = [signed(self.low) - signed(base.high), signed(self.high) - signed(base.low)];
@@ -225,7 +225,8 @@ impl super::Results {
 }
 
 impl Comparisons {
-    /// Returns the counts of the commands of later runs beside those of the same commands in the first, with the runs' letters.
+    /// Returns the counts of the commands of later runs beside those of the same commands in the first, with the runs'
+    /// letters.
     pub fn counts(&self) -> Vec<(&str, &Counts, &Counts)> {
         let Some((first, others)) = self.runs.split_first().filter(|_| !self.asked.is_paired()) else {
             return Vec::new();

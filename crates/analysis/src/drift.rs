@@ -93,7 +93,8 @@ pub(super) fn together(rows: &[Figure]) -> Vec<f64> {
     rows.iter().map(|row| counts.get(&level(row)).copied().map_or(0.0, f64::from)).collect()
 }
 
-/// Returns the drift that the trials of the rows show; `None` if they are too few. A slow machine has low rates and long times.
+/// Returns the drift that the trials of the rows show; `None` if they are too few. A slow machine has low rates and
+/// long times.
 pub(super) fn common(rows: &[Figure]) -> Option<Drift> {
     let series = |row: &Figure| -> Vec<Timed> {
         let value = |value: f64| Measure::Score.goodness(row.cell.metric, value);

@@ -17,8 +17,8 @@ pub struct Figure {
     pub score: Estimate,
     /// Trials behind the score.
     pub n: usize,
-    /// The score while the neighbours are quiet; `None` of a latency, of passes, if too few trials were undisturbed, and for a
-    /// lucky test if too few other tests were.
+    /// The score while the neighbours are quiet; `None` of a latency, of passes, if too few trials were undisturbed,
+    /// and for a lucky test if too few other tests were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
     /// The energy that the machine drew; `None` where that is not known.

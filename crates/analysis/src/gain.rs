@@ -23,8 +23,8 @@ pub struct Gain {
     pub gain: Estimate,
 }
 
-/// Returns the gains of every rate and index that was measured at the fewest copies and at more. Passes of the `classic`
-/// procedure are not blocks: there a gain is the quotient of two independent scores.
+/// Returns the gains of every rate and index that was measured at the fewest copies and at more. Passes of the
+/// `classic` procedure are not blocks: there a gain is the quotient of two independent scores.
 pub(super) fn gains(rows: &[Figure], indexes: &[Index], classic: bool) -> Vec<Gain> {
     let Some(from) = rows.iter().map(|row| row.cell.key.copies).min() else { return Vec::new() };
     let within_blocks = |more: ByBlock, less: ByBlock| if classic { None } else { quotient(&more, &less) };
@@ -48,9 +48,9 @@ pub(super) fn gains(rows: &[Figure], indexes: &[Index], classic: bool) -> Vec<Ga
     gains
 }
 
-/// Returns `more` ÷ `less`: Hodges and Lehmann's estimate of the differences of logarithms within blocks, with the interval
-/// of the signed ranks. `None` if they share fewer than six blocks, where one stalled trial would move it, or a trial counted
-/// nothing.
+/// Returns `more` ÷ `less`: Hodges and Lehmann's estimate of the differences of logarithms within blocks, with the
+/// interval of the signed ranks. `None` if they share fewer than six blocks, where one stalled trial would move it, or
+/// a trial counted nothing.
 pub(super) fn quotient(more: &[(u32, f64)], less: &[(u32, f64)]) -> Option<Estimate> {
     let logs = |values: &[(u32, f64)]| -> ByBlock {
         values.iter().map(|(block, value)| (*block, value.natural_log())).collect()

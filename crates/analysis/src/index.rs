@@ -184,7 +184,8 @@ fn part(row: &Figure, score: Estimate, baseline: f64, factor: f64) -> Part {
     Part { test: key.test.clone(), label: label.clone(), score: score.value, baseline, index }
 }
 
-/// The index of scores, whose interval resamples blocks, unless an entry of the reference collection has `told` its half-width.
+/// The index of scores, whose interval resamples blocks, unless an entry of the reference collection has `told` its
+/// half-width.
 fn geometric(parts: &[Part], rows: &[&Figure], told: Option<f64>, classic: bool) -> Estimate {
     let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
     let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
@@ -211,8 +212,8 @@ fn power(rows: &[&Figure]) -> Option<Estimate> {
     Some(Estimate::within(value, half_width(&trials, &median_log)))
 }
 
-/// UnixBench's index: 10·exp(mean ln(score/baseline)), where a quotient up to 10⁻⁶ counts as 1. The index of one test is that
-/// test.
+/// UnixBench's index: 10·exp(mean ln(score/baseline)), where a quotient up to 10⁻⁶ counts as 1. The index of one test
+/// is that test.
 fn joined(parts: &[Part], half: impl FnOnce() -> f64) -> Estimate {
     let logs = parts.iter().map(|part| {
         let quotient = part.index.value / 10.0;

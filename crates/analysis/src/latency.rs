@@ -19,8 +19,8 @@ pub struct Latency {
     pub kind: Kind,
     /// The name of the percentile that is the row's value.
     pub value: &'static str,
-    /// All trials' latencies, with every frame that was dropped counted as if it had waited: what is judged, since a task
-    /// that drops more frames is not a faster one.
+    /// All trials' latencies, with every frame that was dropped counted as if it had waited: what is judged, since a
+    /// task that drops more frames is not a faster one.
     pub histogram: Histogram,
     /// Those of the frames that came.
     pub came: Histogram,
@@ -73,7 +73,8 @@ pub struct Attribution {
     pub involuntary_switches: f64,
 }
 
-/// Frames per second as players count them: frames ÷ the time they took. Shares that hold fewer than ten frames have none.
+/// Frames per second as players count them: frames ÷ the time they took. Shares that hold fewer than ten frames have
+/// none.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FrameRates {
     /// The mean of all frames.
@@ -222,7 +223,8 @@ fn told(histogram: &Histogram, warnings: &mut Vec<Remark>) -> (f64, &'static str
     (*share, name)
 }
 
-/// The percentile of all trials' frames, with an interval by resampling trials: frames of one trial are not independent.
+/// The percentile of all trials' frames, with an interval by resampling trials: frames of one trial are not
+/// independent.
 fn estimate_of(measured: &[&Trial], share: f64) -> Estimate {
     let frames = Merged::new(measured);
     let places: ByBlock = (0..measured.len()).map(|place| (place as u32, place as f64)).collect();
@@ -253,7 +255,8 @@ impl Merged {
         Merged { latencies, frames: histograms.iter().map(Histogram::count).collect() }
     }
 
-    /// The quantile in ns of the trials at `places`, each as often as it is there; at least 1 ns, so that it has a logarithm.
+    /// The quantile in ns of the trials at `places`, each as often as it is there; at least 1 ns, so that it has a
+    /// logarithm.
     fn quantile(&self, places: &[f64], share: f64) -> f64 {
         let mut times = vec![0; self.frames.len()];
         // Places are whole numbers below the number of trials.
@@ -284,9 +287,9 @@ fn quantile(trial: &Trial, share: f64) -> f64 {
     if histogram.count() == 0 { f64::NAN } else { histogram.quantile(share) / MS }
 }
 
-/// Returns what may be hidden where all of `trials` have the same share, in points: with 95 % confidence no more than
-/// 1 − 0.05^(1/n) of trials are otherwise (Clopper & Pearson 1934), and such a one may miss everything. Frames say less than
-/// they seem to: a stall hits all of a burst.
+/// Returns what may be hidden where all of `trials` have the same share, in points: with 95 % confidence no more than 1
+/// − 0.05^(1/n) of trials are otherwise (Clopper & Pearson 1934), and such a one may miss everything. Frames say less
+/// than they seem to: a stall hits all of a burst.
 pub(crate) fn hidden(trials: usize) -> f64 {
     100.0 * (1.0 - 0.05_f64.to_the_power(1.0 / trials.max(1) as f64))
 }

@@ -5,7 +5,8 @@ use journal::{Cell, Key};
 use stats::Estimate;
 use words::Grouped;
 
-/// The shortfall from which on a server is saturated. A queue that happens to be longer when the window ends causes less.
+/// The shortfall from which on a server is saturated. A queue that happens to be longer when the window ends causes
+/// less.
 const SHORTFALL: f64 = 0.02;
 
 /// One rate of requests.

@@ -1,5 +1,5 @@
-//! The predicted cost of a condition to a command, beside the measured one: the time that the condition adds to each system
-//! call, times the number of such calls in an execution.
+//! The predicted cost of a condition to a command, beside the measured one: the time that the condition adds to each
+//! system call, times the number of such calls in an execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,8 +67,8 @@ impl PriceList {
         rows.map(|test| test.id.clone()).filter(|test| !self.0.contains_key(test)).collect()
     }
 
-    /// Returns the price of a call: the cost of one count of its row, less the other calls in that count, divided by the
-    /// remaining calls.
+    /// Returns the price of a call: the cost of one count of its row, less the other calls in that count, divided by
+    /// the remaining calls.
     fn price(&self, name: &str, catalogue: &Catalogue) -> Option<Estimate> {
         let test = row(name, catalogue)?;
         let (count, calls) = *self.0.get(&test.id)?;

@@ -28,8 +28,8 @@ pub(super) fn by_figure(journal: &Journal) -> Cow<'_, Journal> {
     Cow::Owned(Journal { cells, trials: trials.concat(), ..journal.clone() })
 }
 
-/// Returns the cells of the figures that commands print, with their trials, in place of the commands' own; `family` are these with
-/// their trials.
+/// Returns the cells of the figures that commands print, with their trials, in place of the commands' own; `family` are
+/// these with their trials.
 pub(super) fn cells<'a>(family: impl IntoIterator<Item = (&'a Cell, Vec<&'a Trial>)>) -> (Vec<Cell>, Vec<Vec<Trial>>) {
     let mut cells: Vec<Cell> = Vec::new();
     let mut all: Vec<Vec<Trial>> = Vec::new();

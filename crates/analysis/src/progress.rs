@@ -16,8 +16,8 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     }
 }
 
-/// Returns the values of several cells' trials so far by the cells' numbers, with the drift that the trials of all of them show;
-/// none of cells without a trial that worked.
+/// Returns the values of several cells' trials so far by the cells' numbers, with the drift that the trials of all of
+/// them show; none of cells without a trial that worked.
 pub fn estimates<'a>(cells: impl IntoIterator<Item = (&'a Cell, &'a [Trial])>) -> BTreeMap<usize, Estimate> {
     let row =
         |(cell, trials): (&Cell, &[Trial])| Figure::measured(cell, &trials.iter().collect::<Vec<_>>(), &Run::default());
@@ -28,8 +28,8 @@ pub fn estimates<'a>(cells: impl IntoIterator<Item = (&'a Cell, &'a [Trial])>) -
     rows.into_iter().map(|row| (row.cell.id, row.score)).collect()
 }
 
-/// Returns for each family of cells whether all its intervals are at most ±`wanted`, a share of the score, with the drift
-/// that the trials of all of them show.
+/// Returns for each family of cells whether all its intervals are at most ±`wanted`, a share of the score, with the
+/// drift that the trials of all of them show.
 pub fn enough(families: &[Vec<(&Cell, &[Trial])>], wanted: f64) -> Vec<bool> {
     let found = estimates(families.iter().flatten().copied());
     let narrow = |cell: &Cell| found.get(&cell.id).is_some_and(|score| score.spread() <= wanted);

@@ -1,8 +1,8 @@
 //! Scores of the machine while its neighbours are quiet, and the share of the time that they were not.
 //!
-//! Neighbours in the same system are in the kernel's accounts of every trial. Of others a busy machine is free for moments, and
-//! its best slices tell what it does then. How often they disturbed shows in that all tests are slow at the same time: the
-//! trials of the other tests, just before and after, tell how fast the machine was during this one.
+//! Neighbours in the same system are in the kernel's accounts of every trial. Of others a busy machine is free for
+//! moments, and its best slices tell what it does then. How often they disturbed shows in that all tests are slow at
+//! the same time: the trials of the other tests, just before and after, tell how fast the machine was during this one.
 //!
 //! The best slices of some tests are luck: where the scheduler placed their processes, or which memory they got. For
 //! these the median slice counts, raised by as much as the best slices of the other tests exceed those tests' medians.
@@ -14,14 +14,15 @@ use catalogue::{Catalogue, Metric};
 use journal::{Cell, Key, Trial};
 use stats::{Estimate, Exact, Mean, Standard, mean, quantile};
 
-/// Processors that others kept busy in a window from which on it counts as disturbed: writing back a test's own files takes
-/// up to a tenth of one.
+/// Processors that others kept busy in a window from which on it counts as disturbed: writing back a test's own files
+/// takes up to a tenth of one.
 const OTHERS: f64 = 0.15;
 
 /// The share of a window in which something waited for a processor, from which on the others competed for it.
 const WAITING: f64 = 0.25;
 
-/// The share of its processors' time that the hypervisor takes of a disturbed window: more than one tick in a short one.
+/// The share of its processors' time that the hypervisor takes of a disturbed window: more than one tick in a short
+/// one.
 const STOLEN: f64 = 0.03;
 
 /// The fewest trials without a visible neighbour that give a quiet score.
@@ -34,14 +35,16 @@ const WITNESSES: usize = 3;
 /// The fewest other tests that correct a lucky one.
 const CORRECTORS: usize = 3;
 
-/// The machine is quiet in its best tenth: neighbours may disturb most of a run, and a single calm moment is not enough.
+/// The machine is quiet in its best tenth: neighbours may disturb most of a run, and a single calm moment is not
+/// enough.
 const LEVEL: f64 = 0.9;
 
-/// Parts of the run whose levels tell how sure that of the whole is: neighbours and drift are forgotten from one to the next.
+/// Parts of the run whose levels tell how sure that of the whole is: neighbours and drift are forgotten from one to the
+/// next.
 const PARTS: u64 = 6;
 
-/// A trial is disturbed if it is expected to be slower than quiet ones by more than this, and by more than half as much as the
-/// slowest twentieth: those near the end of a calm spell have witnesses from both.
+/// A trial is disturbed if it is expected to be slower than quiet ones by more than this, and by more than half as much
+/// as the slowest twentieth: those near the end of a calm spell have witnesses from both.
 const SLOWER: f64 = 0.05;
 
 /// Who else used the machine while a trial was measured, from the kernel's accounts.
@@ -56,8 +59,8 @@ pub enum Neighbour {
     Hypervisor,
 }
 
-/// The score of a test while its neighbours are quiet: what its best tenth of slices reaches; for a lucky test, its median
-/// slice, raised by as much as other tests' best slices exceed their medians.
+/// The score of a test while its neighbours are quiet: what its best tenth of slices reaches; for a lucky test, its
+/// median slice, raised by as much as other tests' best slices exceed their medians.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quiet {
     /// The score, with its interval in this run.
@@ -220,8 +223,8 @@ struct Levels {
     median: Level,
 }
 
-/// Returns the level of each row while its neighbours are quiet. A lucky test needs at least [`CORRECTORS`] other tests with the
-/// same copies, load and condition, in the same arm: neighbours are assumed to slow it by as much as those.
+/// Returns the level of each row while its neighbours are quiet. A lucky test needs at least [`CORRECTORS`] other tests
+/// with the same copies, load and condition, in the same arm: neighbours are assumed to slow it by as much as those.
 fn quiet_levels(rows: &[Figure], levels: &[Option<Levels>], catalogue: &Catalogue) -> Vec<Option<Level>> {
     let is_lucky = |row: &Figure| catalogue.test(&row.cell.key.test).is_some_and(|test| test.lucky);
     let level = |(row, own): (&Figure, &Option<Levels>)| {
@@ -251,8 +254,8 @@ fn turned(metric: Metric, value: f64) -> f64 {
     if metric == Metric::Time { 1.0 / value } else { value }
 }
 
-/// Returns how fast the machine was during each trial of each row, by the trials of other rows near it: the mean of their
-/// deviations from their rows' medians, in units of their Qₙ. `None` where too few were near.
+/// Returns how fast the machine was during each trial of each row, by the trials of other rows near it: the mean of
+/// their deviations from their rows' medians, in units of their Qₙ. `None` where too few were near.
 fn speeds(rows: &[Calm]) -> Vec<Vec<Option<f64>>> {
     let mut witnesses: Vec<(f64, usize, f64)> = Vec::new();
     for (number, Calm { trials: samples, .. }) in rows.iter().enumerate() {
@@ -288,8 +291,8 @@ struct Slowness {
 }
 
 impl Slowness {
-    /// By the regression of the trials' logarithms on the machine's speeds, where they are `speeds` and the quiet machine's is
-    /// `level`. A slope below 0, or that its standard error could make 0, is none.
+    /// By the regression of the trials' logarithms on the machine's speeds, where they are `speeds` and the quiet
+    /// machine's is `level`. A slope below 0, or that its standard error could make 0, is none.
     fn new(samples: &[Sample], speeds: &[Option<f64>], level: f64) -> Slowness {
         let none = Slowness { of_trials: vec![0.0; samples.len()], explained: None };
         let logs = logs(samples);

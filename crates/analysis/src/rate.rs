@@ -32,8 +32,8 @@ pub(super) fn count(slices: &[Slice]) -> f64 {
     slices.iter().map(|slice| slice.count as f64).sum()
 }
 
-/// Returns the sum of the copies' rates in the cell's unit over the interval that all of them share, or the mean of their
-/// times per piece of work; nothing of a trial without a result.
+/// Returns the sum of the copies' rates in the cell's unit over the interval that all of them share, or the mean of
+/// their times per piece of work; nothing of a trial without a result.
 pub(super) fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
     if trial.copies.is_empty() {
         return None;
@@ -44,9 +44,9 @@ pub(super) fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
     Some(if cell.metric == Metric::Time { sum / trial.copies.len() as f64 } else { sum })
 }
 
-/// Returns the copies' rates, or times per piece of work, over the interval from the last start to the first end: what a copy did
-/// alone is in none of them, and a stall across an edge in its copy's. `None` if they share no interval or report values
-/// of their own, or a copy did nothing in it.
+/// Returns the copies' rates, or times per piece of work, over the interval from the last start to the first end: what
+/// a copy did alone is in none of them, and a stall across an edge in its copy's. `None` if they share no interval or
+/// report values of their own, or a copy did nothing in it.
 fn shared_rates(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
     if cell.value.is_some() {
         return None;
@@ -95,8 +95,8 @@ pub(super) fn window(trial: &Trial) -> f64 {
     trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max)
 }
 
-/// Returns the processor time in seconds that neither the measured programs nor their load used; `None` where the journal does not say.
-/// Counters go on until the last program ended, a little after the window.
+/// Returns the processor time in seconds that neither the measured programs nor their load used; `None` where the
+/// journal does not say. Counters go on until the last program ended, a little after the window.
 pub(super) fn foreign_time(cell: &Cell, trial: &Trial) -> Option<f64> {
     // The first thread tells for all of a program.
     let copies = trial.copies.iter().take(if cell.threads { 1 } else { usize::MAX });

@@ -8,7 +8,8 @@ use journal::{End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Quantity
 use stats::{Estimate, Exact, rank_ranges};
 use words::Grouped;
 
-/// The fact that has the half-width of an index's interval, in per cent of its logarithm; the index and its copies follow.
+/// The fact that has the half-width of an index's interval, in per cent of its logarithm; the index and its copies
+/// follow.
 const HALF_WIDTH: &str = "reference.index.";
 
 /// A figure of a run, or an index, among those of the entries that have it.
@@ -45,8 +46,8 @@ struct Compared<'a> {
 type Others<'a> = (&'a str, Vec<Compared<'a>>);
 
 impl Results {
-    /// Returns the run as a reference entry: what it was measured on and how, and each figure with its interval. Nothing says
-    /// whose machine it was.
+    /// Returns the run as a reference entry: what it was measured on and how, and each figure with its interval.
+    /// Nothing says whose machine it was.
     pub fn entry(&self, name: &str, title: &str, source: &str) -> Journal {
         let Run { host, tool, started, procedure, cpus, indexes, build, pin, .. } = self.run.clone();
         let mut run = Run { host, tool, procedure, cpus, indexes, build, pin, ..Run::default() };
@@ -76,7 +77,8 @@ impl Results {
         journal
     }
 
-    /// The facts of the machine that last, the source, and the interval of each index, which its tests alone do not give.
+    /// The facts of the machine that last, the source, and the interval of each index, which its tests alone do not
+    /// give.
     fn lasting_facts(&self, source: &str) -> Facts {
         let heading: Vec<&str> = self.facts.heading().map(|(_, fact)| fact.name.as_str()).collect();
         let of_system = |fact: &&Fact| {

@@ -94,7 +94,8 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
     Some(Figure { samples, slices, warnings, within, executed, ..Figure::new(cell, score, n, seconds) })
 }
 
-/// Returns the row of a cell that another suite measured: of what it printed once the figure alone, of several their median.
+/// Returns the row of a cell that another suite measured: of what it printed once the figure alone, of several their
+/// median.
 fn imported(cell: &Cell, trials: &[&Trial]) -> Figure {
     let scores: Vec<(&Trial, &Score)> =
         trials.iter().filter_map(|trial| Some((*trial, trial.score.as_ref()?))).collect();
@@ -229,7 +230,8 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<R
     found
 }
 
-/// Returns the share of processor time that the hypervisor gave to others during windows; `None` where the kernel does not say.
+/// Returns the share of processor time that the hypervisor gave to others during windows; `None` where the kernel does
+/// not say.
 pub fn steal(journal: &Journal) -> Option<f64> {
     let each = journal.trials.iter().filter(|trial| !trial.copies.is_empty());
     let each = each.filter_map(|trial| Some((trial.noise.as_ref()?.steal_s?, window(trial) * journal.run.cpus as f64)));

@@ -1,10 +1,10 @@
 //! Which of many commits made a command slower: a search by halves that allows for wrong answers.
 //!
-//! One commit is to blame, each as likely as another at first. A comparison of two revisions shows the whole change if that
-//! commit lies between them, and none if not. What it measures deviates from that as Student's t with four degrees of freedom:
-//! by its own error, and by a tenth of the change, as the other commits shift what is measured. Such tails keep any single
-//! comparison from being believed beyond all others. Bayes' rule makes each commit's chance of these; what is compared next
-//! parts the chances most evenly, so a wrong answer is found out by later ones.
+//! One commit is to blame, each as likely as another at first. A comparison of two revisions shows the whole change if
+//! that commit lies between them, and none if not. What it measures deviates from that as Student's t with four degrees
+//! of freedom: by its own error, and by a tenth of the change, as the other commits shift what is measured. Such tails
+//! keep any single comparison from being believed beyond all others. Bayes' rule makes each commit's chance of these;
+//! what is compared next parts the chances most evenly, so a wrong answer is found out by later ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,8 @@ const SCATTER: f64 = 0.1;
 /// Degrees of freedom of a comparison's deviation.
 const FREEDOM: f64 = 4.0;
 
-/// The state of a search. Revisions are numbered from the good end, 0, to the bad one; commit c is what makes revision c of c − 1.
+/// The state of a search. Revisions are numbered from the good end, 0, to the bad one; commit c is what makes revision
+/// c of c − 1.
 #[derive(Debug, Clone)]
 pub struct Search {
     last: usize,
@@ -58,7 +59,8 @@ impl Search {
         Search { last, skipped: BTreeSet::new(), evidence: BTreeMap::new() }
     }
 
-    /// Adds a comparison: by how many per cent the time changed from the first revision to the second. The ends come first.
+    /// Adds a comparison: by how many per cent the time changed from the first revision to the second. The ends come
+    /// first.
     pub fn add(&mut self, revisions: (usize, usize), change: Estimate) {
         let Estimate { value, low, high } = change.map(|percent| (percent / 100.0).log_of_1_plus());
         let error = (high - low) / 2.0 / NORMAL_975;

@@ -13,7 +13,8 @@ const FORMAT: &str = "unixmark-summary/2";
 /// is computed again.
 const MADE_BY: &str = concat!("unixmark ", env!("CARGO_PKG_VERSION"), " ", env!("ANALYSIS"));
 
-/// A run's results without what only its own report shows. It is made of the journal, and can be made again at any time.
+/// A run's results without what only its own report shows. It is made of the journal, and can be made again at any
+/// time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Summary {
     /// unixmark-summary/2.

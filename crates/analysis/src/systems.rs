@@ -97,8 +97,9 @@ impl Across {
 }
 
 impl Comparisons {
-    /// Returns every cell that any of the runs has, in the order of the first that has it, with its score in each, latencies
-    /// by their judged percentile; and after it an operation's energy, if all that know it have it from one kind of source.
+    /// Returns every cell that any of the runs has, in the order of the first that has it, with its score in each,
+    /// latencies by their judged percentile; and after it an operation's energy, if all that know it have it from one
+    /// kind of source.
     pub fn side_by_side(&self) -> Vec<Across> {
         let figures = self.runs.iter().flat_map(|run| &run.results.figures);
         let known = figures.map(|row| (&row.cell.key, &row.cell)).grouped();

@@ -184,7 +184,8 @@ impl Trend {
     }
 }
 
-/// When a run began; of those in the same second, which was named first. Those that do not say it come before all others.
+/// When a run began; of those in the same second, which was named first. Those that do not say it come before all
+/// others.
 pub(super) fn began(run: &Run) -> (Option<jiff::Timestamp>, &str) {
     (run.started.parse().ok(), &run.name)
 }
@@ -252,8 +253,9 @@ fn percent(logs: &Estimate) -> Estimate {
     logs.map(|log| 100.0 * log.exponential_less_1())
 }
 
-/// Returns how many other tests all of the runs have at the same place, and in each run the mean of the logarithms of their
-/// rates: the speed of the machine without this test. `None` of fewer than two, and of an index, which has them in it.
+/// Returns how many other tests all of the runs have at the same place, and in each run the mean of the logarithms of
+/// their rates: the speed of the machine without this test. `None` of fewer than two, and of an index, which has them
+/// in it.
 fn others(series: &Series, runs: &[&Summary]) -> Option<(usize, Vec<f64>)> {
     let is_other = |figure: &&Figure| {
         let (cell, key, own) = (&figure.cell, &figure.cell.key, &series.key);

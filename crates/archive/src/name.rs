@@ -1,8 +1,8 @@
 //! Names that come from outside as names of files: none leads anywhere else, and equal beginnings stay apart.
 
-/// Returns `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of partitions: what
-/// is not a letter, a digit or one of `-._` becomes `%XX`. Letters of other scripts stay as they are, since readers do not
-/// agree on how to decode them. Empty text stays empty.
+/// Returns `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of partitions:
+/// what is not a letter, a digit or one of `-._` becomes `%XX`. Letters of other scripts stay as they are, since
+/// readers do not agree on how to decode them. Empty text stays empty.
 pub fn encoded(text: &str, most: usize) -> String {
     let mut name = String::new();
     for c in text.chars() {

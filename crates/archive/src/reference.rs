@@ -1,5 +1,5 @@
-//! The reference collection in `reference/`, which is part of the binary: an entry is a journal with scores in place of trials,
-//! and a sum over its lines.
+//! The reference collection in `reference/`, which is part of the binary: an entry is a journal with scores in place of
+//! trials, and a sum over its lines.
 
 use std::path::Path;
 
@@ -39,7 +39,8 @@ pub fn lines(entry: &Journal) -> Result<String> {
 /// Checks the lines of an entry that somebody sends.
 ///
 /// # Errors
-/// It is no entry, or says whose machine it was, or was not measured by a procedure that is known, or its sum is another.
+/// It is no entry, or says whose machine it was, or was not measured by a procedure that is known, or its sum is
+/// another.
 pub fn check(text: &str, catalogue: &Catalogue) -> Result<Results> {
     if text.len() > MOST_BYTES {
         bail!("it has {} bytes, and an entry has at most {MOST_BYTES}: measure fewer tests", text.len());

@@ -14,7 +14,8 @@ use journal::MOST_BYTES;
 /// The first bytes of a summary.
 const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
 
-/// Returns what the run with this journal file came to: as it is kept beside it, or of the journal, and then it is kept.
+/// Returns what the run with this journal file came to: as it is kept beside it, or of the journal, and then it is
+/// kept.
 ///
 /// # Errors
 /// The file cannot be read, or is not a journal. It is not an error if the summary cannot be kept.

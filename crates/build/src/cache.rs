@@ -97,8 +97,8 @@ pub(super) fn existing(file: &Path) -> &Path {
     if file.exists() { file } else { file.parent().unwrap_or(file) }
 }
 
-/// Waits until nobody else adds or removes a directory of `cache`, which is made if it is missing, and returns the lock that
-/// keeps others from it; `None` where files cannot be locked.
+/// Waits until nobody else adds or removes a directory of `cache`, which is made if it is missing, and returns the lock
+/// that keeps others from it; `None` where files cannot be locked.
 ///
 /// # Errors
 /// It cannot be made.

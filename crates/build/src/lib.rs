@@ -39,7 +39,8 @@ pub enum BuildKind {
     Portable,
 }
 
-/// Returns the program of the graphics tests, which was built with the tool and lies beside it; `None` if it is missing.
+/// Returns the program of the graphics tests, which was built with the tool and lies beside it; `None` if it is
+/// missing.
 pub fn graphics() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.with_file_name(GRAPHICS);
     path.exists().then_some(path)

@@ -16,8 +16,8 @@ pub struct Built {
     pub warnings: String,
 }
 
-/// Compiles the C files `sources` with the kit into `out`, with the flags of the catalogue's own programs. A source that does
-/// not exist may be one that comes with the kit, such as `thread/team.c`.
+/// Compiles the C files `sources` with the kit into `out`, with the flags of the catalogue's own programs. A source
+/// that does not exist may be one that comes with the kit, such as `thread/team.c`.
 ///
 /// # Errors
 /// There is no compiler, it fails, or a file does not exist.

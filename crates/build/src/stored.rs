@@ -15,8 +15,8 @@ const USED: &str = "used";
 /// This many builds are kept; of more, those not used for the longest time are removed.
 pub const MOST_BUILDS: usize = 16;
 
-/// Marks the build in `folder` of `cache` as used as long as what is returned lives; makes the folder, and removes the oldest
-/// builds if there are too many.
+/// Marks the build in `folder` of `cache` as used as long as what is returned lives; makes the folder, and removes the
+/// oldest builds if there are too many.
 ///
 /// # Errors
 /// It cannot be written.

@@ -18,7 +18,8 @@ pub struct Switch {
     pub label: String,
     /// The means by which it is switched.
     pub means: Means,
-    /// The levels it has, in order. None at all means that it is on or not named; one with an empty name takes anything.
+    /// The levels it has, in order. None at all means that it is on or not named; one with an empty name takes
+    /// anything.
     #[serde(default, deserialize_with = "levels")]
     pub levels: Vec<Level>,
     /// The condition that `unixmark cost` compares it with, where that is not the machine as found.
@@ -29,8 +30,8 @@ pub struct Switch {
     /// Arguments of the measured programs; `{level}` stands for the level.
     #[serde(default)]
     pub args: Vec<String>,
-    /// A command that starts the measured programs, before their path. With an `enter`, it starts them in a container, and
-    /// each program proves that it is in one.
+    /// A command that starts the measured programs, before their path. With an `enter`, it starts them in a container,
+    /// and each program proves that it is in one.
     #[serde(default)]
     pub prefix: Vec<String>,
     /// A test that runs beside the measured programs and counts what it sees; it gets the level as `kind=LEVEL`.
@@ -43,8 +44,8 @@ pub struct Switch {
     pub leave: Option<String>,
     /// The name that the kernel has for the processes which it starts: their processor time and memory are evidence.
     pub agent: Option<String>,
-    /// Shell commands that print a count which only grows, by the count's name: `events` that something saw, and those that it
-    /// `lost`. The level is their `$1`.
+    /// Shell commands that print a count which only grows, by the count's name: `events` that something saw, and those
+    /// that it `lost`. The level is their `$1`.
     #[serde(default)]
     pub counters: BTreeMap<String, String>,
     /// A sentence about what its levels leave behind until a reboot; levels that must come first leave nothing.
@@ -146,7 +147,8 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Returns what `PERCENT:PERIOD:BURST` means, without a burst and in the kernel's period of 0.1 s if they are left out.
+    /// Returns what `PERCENT:PERIOD:BURST` means, without a burst and in the kernel's period of 0.1 s if they are left
+    /// out.
     ///
     /// # Errors
     /// A sentence saying what is wrong with it.
@@ -259,8 +261,8 @@ impl Switch {
         self.level(level).and_then(|level| level.text.as_deref()).unwrap_or(level)
     }
 
-    /// Returns the files that a level's text is written to, which may have wildcards, and the text: for `sysctl:KEY=VALUE` and
-    /// `file:PATH=VALUE` both are in the level.
+    /// Returns the files that a level's text is written to, which may have wildcards, and the text: for
+    /// `sysctl:KEY=VALUE` and `file:PATH=VALUE` both are in the level.
     pub fn target(&self, level: &str) -> (Vec<String>, String) {
         if !self.takes_names() {
             return (self.files.clone(), self.written(level).to_owned());
@@ -304,7 +306,8 @@ impl Switch {
 
 impl Catalogue {
     /// Returns the conditions that comma-separated `names` stand for, each once, in the order given. A word that is no
-    /// switch is another level of the one before it (`thp=never,always`), and a switch without a level stands for all of its levels.
+    /// switch is another level of the one before it (`thp=never,always`), and a switch without a level stands for all
+    /// of its levels.
     ///
     /// # Errors
     /// An unknown switch or level: the message says which there are.

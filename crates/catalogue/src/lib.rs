@@ -115,7 +115,8 @@ pub struct Test {
     /// True if a count is a system call, or as many as its program reports; as its category's group has it.
     #[serde(default)]
     pub calls: bool,
-    /// The system calls (or `faults`) whose price under a condition is what that adds to a count of it, for each call in it.
+    /// The system calls (or `faults`) whose price under a condition is what that adds to a count of it, for each call
+    /// in it.
     #[serde(default)]
     pub prices: Vec<String>,
     /// The other calls of a count, whose prices other rows have.
@@ -434,7 +435,8 @@ impl Catalogue {
     /// Returns the catalogue that is part of this binary, and the user's own rows after it.
     ///
     /// # Errors
-    /// The user's table cannot be used. That one of the binary's own does not parse is impossible where it passed its tests.
+    /// The user's table cannot be used. That one of the binary's own does not parse is impossible where it passed its
+    /// tests.
     pub fn load() -> Result<Catalogue> {
         let mut catalogue = Catalogue::built_in()?;
         own::add(&mut catalogue)?;

@@ -55,7 +55,8 @@ impl Catalogue {
         self.processors.iter().find(|row| row.cores.iter().any(|known| core.starts_with(known.as_str())))
     }
 
-    /// Returns the x86 processor of this vendor and `stepping`: family, model and stepping as the fact `cpu.stepping` has them.
+    /// Returns the x86 processor of this vendor and `stepping`: family, model and stepping as the fact `cpu.stepping`
+    /// has them.
     pub fn processor(&self, vendor: &str, stepping: &str) -> Option<&Processor> {
         let mut numbers = stepping.split(' ').map(str::parse::<u32>);
         let (family, model) = (numbers.next()?.ok()?, numbers.next()?.ok()?);

@@ -146,7 +146,8 @@ fn clocks_and_fractions_are_of_rates() {
     }
 }
 
-/// Copies that are threads need the code for it, and everything that does not belong to UnixBench is in a group of its kind.
+/// Copies that are threads need the code for it, and everything that does not belong to UnixBench is in a group of its
+/// kind.
 #[test]
 fn copies_and_groups_fit() {
     let catalogue = catalogue();
@@ -312,7 +313,8 @@ fn conditions_have_what_they_are_switched_by() {
     assert_eq!(all.map(|test| test.id.clone()).collect::<BTreeSet<_>>(), companions, "companions of no condition");
 }
 
-/// What asks Linux for something is a row that needs it: files, groups and the like, and arguments that programs refuse elsewhere.
+/// What asks Linux for something is a row that needs it: files, groups and the like, and arguments that programs refuse
+/// elsewhere.
 #[test]
 fn conditions_need_linux_where_it_does_the_switching() {
     let only_linux = |word: &String| {

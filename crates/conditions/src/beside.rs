@@ -1,4 +1,5 @@
-//! Switches that measured programs set for themselves, programs that start them, and companions that count what they do.
+//! Switches that measured programs set for themselves, programs that start them, and companions that count what they
+//! do.
 
 use super::{Context, FinishedTrial, Proof, Refusal};
 use catalogue::Switch;

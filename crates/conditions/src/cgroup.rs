@@ -16,8 +16,8 @@ use machine::{
     cpu_list, cpu_words,
 };
 
-/// Puts settings of controllers in force for the programs that join `groups`, and returns the group that has them: one that is
-/// made, or under version 2, where a process is in one group only, the one that is there.
+/// Puts settings of controllers in force for the programs that join `groups`, and returns the group that has them: one
+/// that is made, or under version 2, where a process is in one group only, the one that is there.
 ///
 /// # Errors
 /// None can be made here, or it does not take the settings.
@@ -166,7 +166,8 @@ pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'
     }))
 }
 
-/// The time in which a process of a group waited for a processor, or, where the kernel counts no groups, any of the machine.
+/// The time in which a process of a group waited for a processor, or, where the kernel counts no groups, any of the
+/// machine.
 struct Pressure {
     file: PathBuf,
     name: &'static str,
@@ -213,8 +214,8 @@ fn prove_settings(group: &Path, settings: &[(&str, String)], evidence: &mut Evid
     Ok(())
 }
 
-/// The periods that the kernel may count of a group without processes: its timer runs from the setting of the quota until
-/// it has seen an idle period.
+/// The periods that the kernel may count of a group without processes: its timer runs from the setting of the quota
+/// until it has seen an idle period.
 const IDLE_PERIODS: f64 = 2.0;
 
 /// Proves that a group had processes, by the processor time that they used or the periods that they ran in.

@@ -125,13 +125,14 @@ impl Commands<'_> {
         self.signals.is_some_and(is_interrupting)
     }
 
-    /// Runs a command of a condition by /bin/sh in `folder`, with the level as its argument, and returns what it printed.
+    /// Runs a command of a condition by /bin/sh in `folder`, with the level as its argument, and returns what it
+    /// printed.
     fn shell(&mut self, name: &str, [command, level]: [&str; 2], folder: &Path) -> Result<String, Refusal> {
         self.run(name, &["/bin/sh", "-c", &script(command), "sh", level], folder)
     }
 
-    /// Runs a command of a condition in `folder` and returns what it printed. The ledger has its processes while it runs, so
-    /// whoever undoes the condition ends them first.
+    /// Runs a command of a condition in `folder` and returns what it printed. The ledger has its processes while it
+    /// runs, so whoever undoes the condition ends them first.
     ///
     /// # Errors
     /// It failed, took too long, or a signal came.

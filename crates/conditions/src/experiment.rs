@@ -14,8 +14,8 @@ use journal::{Evidence, Trial};
 use machine::Machine;
 use processes::Signals;
 
-/// The means of a run to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has one such
-/// experiment at a time.
+/// The means of a run to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has
+/// one such experiment at a time.
 pub struct Experiment {
     settings: Settings,
     /// A run that switches nothing does without one where none can be made.
@@ -91,8 +91,8 @@ impl Experiment {
         ledger.map_or(Ok(()), |ledger| ledger.record(&Undo::RemoveScratch { path: path.to_path_buf() }).map(drop))
     }
 
-    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'. It must be left even if this
-    /// fails.
+    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'. It must be left even
+    /// if this fails.
     ///
     /// # Errors
     /// It is not available here, or did not work.

@@ -52,8 +52,8 @@ fn undo(file: &Path, before: &str) -> Result<Undo, Refusal> {
     }
 }
 
-/// Returns the other file of a setting that has two, in bytes and as a share: who writes to one sets the other to 0, and none
-/// takes a 0.
+/// Returns the other file of a setting that has two, in bytes and as a share: who writes to one sets the other to 0,
+/// and none takes a 0.
 fn partner(file: &Path) -> Option<PathBuf> {
     let name = file.file_name()?.to_str()?.strip_prefix("dirty_")?;
     let other = match name.strip_suffix("bytes") {

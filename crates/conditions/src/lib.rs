@@ -253,7 +253,8 @@ pub fn missing(condition: &Condition, machine: &Machine) -> Option<String> {
     condition.parts.iter().find_map(|(switch, level)| available(switch, level, machine).err())
 }
 
-/// Returns what a condition leaves behind until the machine is started again; `None` if that is nothing, or there already.
+/// Returns what a condition leaves behind until the machine is started again; `None` if that is nothing, or there
+/// already.
 #[must_use]
 pub fn lasting<'a>(condition: &'a Condition, machine: &Machine) -> Option<&'a str> {
     condition.parts.iter().find_map(|(switch, level)| {

@@ -8,7 +8,8 @@ use super::{Ledger, Undo};
 use machine::{Machine, cgroup::levels};
 use processes::retry;
 
-/// Makes an empty group below this process's own; `None` where that cannot be done, which the process group makes up for.
+/// Makes an empty group below this process's own; `None` where that cannot be done, which the process group makes up
+/// for.
 pub(super) fn make(ledger: &mut Ledger, name: &str) -> Option<PathBuf> {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let (_, groups) = levels(&Machine::here(), "");

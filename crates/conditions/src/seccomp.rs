@@ -1,7 +1,8 @@
-//! Seccomp filters from the profiles of container engines: the JSON of Docker, Podman and the OCI runtime specification.
+//! Seccomp filters from the profiles of container engines: the JSON of Docker, Podman and the OCI runtime
+//! specification.
 //!
-//! The filter is a list, as libseccomp makes it by default: calls that are decided by their number alone come first, each group
-//! from the largest number to the smallest. Calls of other architectures get the profile's default action.
+//! The filter is a list, as libseccomp makes it by default: calls that are decided by their number alone come first,
+//! each group from the largest number to the smallest. Calls of other architectures get the profile's default action.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -223,8 +224,8 @@ fn jump(length: usize) -> Result<u8, String> {
 }
 
 impl Profile {
-    /// Returns the profile that allows the calls of a table of `strace -c` or `perf trace -s` one by one. It allows all others,
-    /// too, since what executes a command makes them: a filter costs the same whatever its end says.
+    /// Returns the profile that allows the calls of a table of `strace -c` or `perf trace -s` one by one. It allows all
+    /// others, too, since what executes a command makes them: a filter costs the same whatever its end says.
     ///
     /// # Errors
     /// A sentence: the text names no call.

@@ -1,5 +1,6 @@
-//! Processors that only the measured programs may use: a cpuset of their own, which other processes leave, and interrupts too.
-//! Threads of the kernel that belong to a processor stay, and so do the interrupts that the kernel itself places.
+//! Processors that only the measured programs may use: a cpuset of their own, which other processes leave, and
+//! interrupts too. Threads of the kernel that belong to a processor stay, and so do the interrupts that the kernel
+//! itself places.
 
 use std::fs;
 use std::path::{Path, PathBuf};

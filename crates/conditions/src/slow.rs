@@ -1,5 +1,5 @@
-//! A slow disk: the kernel limits the rate of a block device, under version 1 of control groups for all programs, under version 2
-//! for those of a group.
+//! A slow disk: the kernel limits the rate of a block device, under version 1 of control groups for all programs, under
+//! version 2 for those of a group.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ const RATES: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.writ
 /// Controllers that version 2 must have on: only with both are the pages that are written back known to be of a group.
 const CONTROLLERS: [&str; 2] = ["io", "memory"];
 
-/// Files that hold 1 for a device with a strict limit: one per cent of what may wait for all disks may wait for it, even where
-/// others have room.
+/// Files that hold 1 for a device with a strict limit: one per cent of what may wait for all disks may wait for it,
+/// even where others have room.
 const STRICT: [&str; 2] = ["max_ratio", "strict_limit"];
 
 /// The rate of a slow disk, and whether it has a strict limit.

@@ -47,8 +47,8 @@ pub struct Display {
 }
 
 impl Display {
-    /// Starts a private X server with a number and an authority of its own. It ends when what is returned is dropped, and
-    /// when this process ends for any other reason.
+    /// Starts a private X server with a number and an authority of its own. It ends when what is returned is dropped,
+    /// and when this process ends for any other reason.
     ///
     /// # Errors
     /// Xvfb is not installed or does not start.
@@ -153,8 +153,8 @@ impl Server {
         lines.rev().find(|line| !line.is_empty()).unwrap_or("it printed nothing").to_owned()
     }
 
-    /// Removes the socket of a server that was killed, unless another server uses the number by now. With -displayfd there
-    /// is not a lock file.
+    /// Removes the socket of a server that was killed, unless another server uses the number by now. With -displayfd
+    /// there is not a lock file.
     fn sweep(&self) {
         let socket = format!("/tmp/.X11-unix/X{}", self.number);
         if UnixStream::connect(&socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
@@ -185,8 +185,8 @@ pub fn xvfb(words: &[OsString]) {
     let _ = writeln!(std::io::stderr(), "Xvfb cannot be run ({error}); install the package xvfb");
 }
 
-/// The number of the display, once the server listens. It is written digits first and line end later, by a server that gives
-/// up where nobody reads that.
+/// The number of the display, once the server listens. It is written digits first and line end later, by a server that
+/// gives up where nobody reads that.
 fn number(mut pipe: ChildStdout) -> Option<u32> {
     let mut text = String::new();
     while !text.ends_with('\n') {

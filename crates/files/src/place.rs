@@ -27,8 +27,8 @@ impl Kind {
     }
 }
 
-/// Returns the directory for `unixmark`'s files of a kind: in the place that the variable names, or in the home; without a home
-/// below a directory in `TMPDIR` that only this user can enter.
+/// Returns the directory for `unixmark`'s files of a kind: in the place that the variable names, or in the home;
+/// without a home below a directory in `TMPDIR` that only this user can enter.
 ///
 /// # Errors
 /// A sentence: there is no home, and no such directory can be made.

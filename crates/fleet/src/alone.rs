@@ -30,8 +30,8 @@ impl Alone {
     }
 }
 
-/// Waits until no other collector works in a fleet's directory, removes what one that was killed left half written, and returns
-/// what keeps others out until it is dropped.
+/// Waits until no other collector works in a fleet's directory, removes what one that was killed left half written, and
+/// returns what keeps others out until it is dropped.
 ///
 /// # Errors
 /// The directory cannot be written.

@@ -12,7 +12,8 @@ use catalogue::Catalogue;
 use files::{read_regular, write_whole};
 use journal::{self, Attempt, Head, Journal, MOST_BYTES, NodeId};
 
-/// Most bytes of a node's name in a file's name, and of a task's: two of them and the rest are shorter than file systems' 255.
+/// Most bytes of a node's name in a file's name, and of a task's: two of them and the rest are shorter than file
+/// systems' 255.
 const LONGEST: usize = 80;
 
 /// The outcome for the files that were looked at.
@@ -73,9 +74,9 @@ impl Refused {
     }
 }
 
-/// Takes in every journal at or below `sources` that belongs to the fleet run `name`; without a name, to the one that is
-/// found first. Those that are to `redact` say no more whose machine it was. Files are written whole or not at all, under
-/// names made of what they hold: collecting again, in parallel or after a crash gives the same files.
+/// Takes in every journal at or below `sources` that belongs to the fleet run `name`; without a name, to the one that
+/// is found first. Those that are to `redact` say no more whose machine it was. Files are written whole or not at all,
+/// under names made of what they hold: collecting again, in parallel or after a crash gives the same files.
 ///
 /// # Errors
 /// The fleet's directory cannot be written.
@@ -192,8 +193,8 @@ fn store(into: &Path, attempt: &Attempt, (bytes, journal): &Delivered, catalogue
     Ok(true)
 }
 
-/// The name of an attempt's file: a hostile node name makes a strange one, and none that leads anywhere else. A node that is
-/// requeued by an engine which does not count is told apart by when it began.
+/// The name of an attempt's file: a hostile node name makes a strange one, and none that leads anywhere else. A node
+/// that is requeued by an engine which does not count is told apart by when it began.
 fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
     // An empty name would leave one that begins with a dot, which would be taken for a half-written file.
     let plain =

@@ -1,9 +1,9 @@
-//! Many machines: an engine (Slurm, Ansible, Kubernetes, any ssh) starts a run on each node and moves the journals; what is
-//! here makes one fleet run of them.
+//! Many machines: an engine (Slurm, Ansible, Kubernetes, any ssh) starts a run on each node and moves the journals;
+//! what is here makes one fleet run of them.
 //!
-//! The tool brings no scheduler, no daemon and no database for it. A journal's first line says which attempt of which node it
-//! is ([`Attempt`](journal::Attempt)), so that collecting is a matter of files: the same ones give the same fleet,
-//! however often, in which order and by how many collectors they are gathered.
+//! The tool brings no scheduler, no daemon and no database for it. A journal's first line says which attempt of which
+//! node it is ([`Attempt`](journal::Attempt)), so that collecting is a matter of files: the same ones give the same
+//! fleet, however often, in which order and by how many collectors they are gathered.
 
 mod alone;
 mod collect;

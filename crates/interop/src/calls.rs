@@ -23,7 +23,8 @@ pub fn calls(text: &str) -> Result<BTreeMap<String, u64>> {
     Ok(calls)
 }
 
-/// Returns the call and the number of a row: of strace `% seconds usecs/call calls [errors] NAME`, of perf `NAME calls` and times.
+/// Returns the call and the number of a row: of strace `% seconds usecs/call calls [errors] NAME`, of perf `NAME calls`
+/// and times.
 fn row(line: &str) -> Option<(&str, u64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_number = |word: &&str| word.trim_end_matches('%').parse::<f64>().is_ok();

@@ -14,7 +14,8 @@ pub(super) struct Period {
     pub seconds: f64,
 }
 
-/// Zones by the names that BYTE's reports carry and that stand for one offset only, each with its hours east of Greenwich.
+/// Zones by the names that BYTE's reports carry and that stand for one offset only, each with its hours east of
+/// Greenwich.
 const ZONES: &str = "UTC 0 GMT 0 WET 0 WEST 1 CET 1 CEST 2 MET 1 MEST 2 EET 2 EEST 3 MSK 3 JST 9 AEST 10 EST -5 EDT -4 \
                      CDT -5 MST -7 MDT -6 PST -8 PDT -7";
 

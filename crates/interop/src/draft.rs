@@ -175,8 +175,8 @@ impl<'a> Draft<'a> {
         number
     }
 
-    /// Makes the cell of another suite's figure with a trial for each of its values. A value that is 0 or was printed as 0
-    /// says nothing, and is left out.
+    /// Makes the cell of another suite's figure with a trial for each of its values. A value that is 0 or was printed
+    /// as 0 says nothing, and is left out.
     pub fn figure(&mut self, figure: &Heading<'_>, values: impl IntoIterator<Item = f64>) {
         let usable = |value: &f64| *value > 0.0 && *value <= ABSURD;
         let (values, others): (Vec<f64>, Vec<f64>) = values.into_iter().partition(usable);

@@ -1,5 +1,5 @@
-//! Results of other suites as journals: UnixBench's files of all versions, the reports of BYTE 3, tables of its runs and of
-//! Lbench, and the output of other benchmarks (`suites`).
+//! Results of other suites as journals: UnixBench's files of all versions, the reports of BYTE 3, tables of its runs
+//! and of Lbench, and the output of other benchmarks (`suites`).
 //!
 //! The content of a text shows its kind, not its file's name: [`READERS`] has them all. A report or log of UnixBench
 //! that was cut or damaged gives what it still holds, with warnings; any other text is refused then, by its line.
@@ -33,7 +33,8 @@ use suites::{
 };
 use text::Text;
 
-/// A reader: its name in messages, whether a text is of its kind, by its content, and the runs that a text of the kind holds.
+/// A reader: its name in messages, whether a text is of its kind, by its content, and the runs that a text of the kind
+/// holds.
 type Reader = (&'static str, fn(&Text<'_>) -> bool, fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>);
 
 /// Everything that can be imported. Of several that know a text the first reads it.
@@ -70,9 +71,9 @@ pub fn kinds() -> String {
     known.chain(["tables of runs (JSON)"]).collect::<Vec<&str>>().join(", ")
 }
 
-/// Returns the results that `text` holds, as journals with the procedure `imported` and no name: one, or one for each run or
-/// system of a file with several. `file_name` serves where the text does not tell its host and its date, as UnixBench's logs
-/// do not.
+/// Returns the results that `text` holds, as journals with the procedure `imported` and no name: one, or one for each
+/// run or system of a file with several. `file_name` serves where the text does not tell its host and its date, as
+/// UnixBench's logs do not.
 ///
 /// # Errors
 /// The text is of no kind or version that is known, holds no result, or is damaged or cut where its kind cannot be read

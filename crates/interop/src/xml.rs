@@ -1,5 +1,5 @@
-//! XML of others. Its parser goes down the elements by recursion, makes room for what a text seems to have, and compares each
-//! attribute with all before it in its element: so that is bounded first.
+//! XML of others. Its parser goes down the elements by recursion, makes room for what a text seems to have, and
+//! compares each attribute with all before it in its element: so that is bounded first.
 
 use anyhow::{Result, anyhow, bail};
 use roxmltree::Document;
@@ -25,7 +25,8 @@ pub(crate) fn document(text: &str) -> Result<Document<'_>> {
     })
 }
 
-/// Checks that a text may be parsed. Up to its first mistake, at which the parser stops, it is read here as it is there.
+/// Checks that a text may be parsed. Up to its first mistake, at which the parser stops, it is read here as it is
+/// there.
 fn check(text: &str) -> Result<()> {
     if text.bytes().filter(|byte| matches!(byte, b'<' | b'=')).count() > MOST_NODES {
         bail!("it is XML with more than {MOST_NODES} elements and attributes; no result file has as many");
@@ -44,7 +45,8 @@ fn check(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the length of the tag that `rest` of a text begins with, and moves `level` up or down; `None` if it has no end.
+/// Returns the length of the tag that `rest` of a text begins with, and moves `level` up or down; `None` if it has no
+/// end.
 fn tag(rest: &str, text: &str, level: &mut usize) -> Result<Option<usize>> {
     let line = || text[..text.len() - rest.len()].matches('\n').count() + 1;
     let (mut quote, mut attributes) = (None, 0);

@@ -1,5 +1,5 @@
-//! The most that a journal may have. It may be a stranger's: what is read of it, and what a report then takes, is bounded. Every
-//! bound is far beyond what can be measured in a day.
+//! The most that a journal may have. It may be a stranger's: what is read of it, and what a report then takes, is
+//! bounded. Every bound is far beyond what can be measured in a day.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use anyhow::{Error, Result, ensure};
 
 use super::{Journal, Printed, Record, Trial, numbers};
 
-/// Bytes of a journal that comes from elsewhere, and of a line of any. A day on a machine with a hundred processors has fewer.
+/// Bytes of a journal that comes from elsewhere, and of a line of any. A day on a machine with a hundred processors has
+/// fewer.
 pub const MOST_BYTES: u64 = 64 << 20;
 
 /// Cells that a journal may have; a plan with more is refused before anything is measured.
@@ -39,7 +40,8 @@ impl Tally {
     /// Counts what a line has.
     ///
     /// # Errors
-    /// That is more than a journal may have, or than can be measured: the message says what of, and how many it may have.
+    /// That is more than a journal may have, or than can be measured: the message says what of, and how many it may
+    /// have.
     pub fn add(&mut self, record: &Record) -> Result<()> {
         numbers::check(record)?;
         match record {

@@ -120,8 +120,8 @@ impl Cell {
         self.truncate.unwrap_or(self.unit == "KBps")
     }
 
-    /// Returns the test whose clock serves it where it does not report its own, if any does. Journals that do not say so
-    /// have it by the category.
+    /// Returns the test whose clock serves it where it does not report its own, if any does. Journals that do not say
+    /// so have it by the category.
     pub fn clock(&self) -> Option<&str> {
         let old = ["cpu", "memory", "thread"].contains(&self.category.as_str()).then_some("core-clock");
         self.clock.as_deref().or(old)

@@ -208,8 +208,8 @@ impl Fact {
     /// The name of the fact that has the power before anything ran, in W.
     pub const IDLE: &str = "run.idle-power";
 
-    /// Returns a fact that is known as text alone, as other programs and journals of older versions give it: the number and
-    /// the unit that it begins with are its quantity.
+    /// Returns a fact that is known as text alone, as other programs and journals of older versions give it: the number
+    /// and the unit that it begins with are its quantity.
     pub fn from_text(name: String, label: String, group: String, value: String) -> Fact {
         let quantity = Quantity::from_text(&value);
         Fact { name, label, group, value, quantity }
@@ -281,8 +281,8 @@ impl Facts {
         KNOWN.iter().flat_map(move |(name, _, uses)| uses.iter().filter_map(move |used| common(name, used)))
     }
 
-    /// Returns the kind of source that energy was read from: powercap, hwmon or a meter. Figures of different kinds are not
-    /// comparable.
+    /// Returns the kind of source that energy was read from: powercap, hwmon or a meter. Figures of different kinds are
+    /// not comparable.
     pub fn energy_source(&self) -> Option<&str> {
         self.value(Fact::ENERGY)?.split(':').next()
     }

@@ -72,8 +72,8 @@ pub struct Frames {
     pub late: u64,
     /// The latency that the test is about.
     pub latency: Histogram,
-    /// The same with every frame that was dropped meanwhile: what the first that came would have waited, had it been asked
-    /// for at each planned moment (Tene's coordinated omission).
+    /// The same with every frame that was dropped meanwhile: what the first that came would have waited, had it been
+    /// asked for at each planned moment (Tene's coordinated omission).
     pub corrected: Histogram,
     /// From the planned moment to done.
     pub response: Histogram,

@@ -61,7 +61,8 @@ pub(super) fn kind(line: &[u8]) -> serde_json::Result<Cow<'_, str>> {
     Ok(serde_json::from_slice::<Kind<'_>>(line)?.kind)
 }
 
-/// Returns the type of a line that has it first and plain, as those have that this tool writes; the rest is not looked at.
+/// Returns the type of a line that has it first and plain, as those have that this tool writes; the rest is not looked
+/// at.
 fn first_kind(line: &[u8]) -> Option<Cow<'_, str>> {
     let rest = line.strip_prefix(br#"{"type":""#)?;
     let kind = rest.get(..rest.iter().position(|byte| !byte.is_ascii_lowercase())?)?;

@@ -23,12 +23,12 @@ pub fn journal_file(path: &Path) -> PathBuf {
 
 /// Reads the journal of the run in `directory` (or the journal file itself).
 ///
-/// A journal that ends in the middle of a line is a shorter run. Lines before the first that is a run, such as a login banner,
-/// and records of a type this version does not know are skipped with a warning.
+/// A journal that ends in the middle of a line is a shorter run. Lines before the first that is a run, such as a login
+/// banner, and records of a type this version does not know are skipped with a warning.
 ///
 /// # Errors
-/// There is no journal, no line is a run, its format is a later one, a line other than the last is damaged, or it has more
-/// than a journal may have.
+/// There is no journal, no line is a run, its format is a later one, a line other than the last is damaged, or it has
+/// more than a journal may have.
 pub fn read(directory: &Path) -> Result<Journal> {
     let path = journal_file(directory);
     let file = open_regular(&path).with_context(|| match path.exists() {
@@ -122,8 +122,8 @@ fn quoted(line: &[u8]) -> String {
 /// The beginning of a file.
 #[derive(Debug)]
 pub enum Head {
-    /// The run of a journal, `None` if its first line is of a version that this one cannot read; and how many other lines, such
-    /// as a login banner, come before it.
+    /// The run of a journal, `None` if its first line is of a version that this one cannot read; and how many other
+    /// lines, such as a login banner, come before it.
     Run(Option<Box<Run>>, usize),
     /// The first line, quoted, of something that is not a journal; empty if all its lines are.
     Other(String),

@@ -13,8 +13,8 @@ const PATH: &str = "PATH";
 const HOST: &str = "host";
 
 impl Journal {
-    /// Takes out the user, the host, the control group and paths, in facts, the command line and all messages. Figures and what
-    /// they were measured on stay.
+    /// Takes out the user, the host, the control group and paths, in facts, the command line and all messages. Figures
+    /// and what they were measured on stay.
     pub fn redact(&mut self) {
         let host = std::mem::replace(&mut self.run.host, HOST.to_owned());
         let node = self.run.fleet.as_ref().map_or(String::new(), |attempt| attempt.id.node.clone());
@@ -56,7 +56,8 @@ fn without_host(text: &str, host: &str) -> String {
     renamed(text, host, HOST, false).0
 }
 
-/// Returns a text with `alias` in place of a name, and how often: where the name stands as a word, or wherever it stands.
+/// Returns a text with `alias` in place of a name, and how often: where the name stands as a word, or wherever it
+/// stands.
 pub fn renamed(text: &str, name: &str, alias: &str, anywhere: bool) -> (String, usize) {
     if name.is_empty() {
         return (text.to_owned(), 0);

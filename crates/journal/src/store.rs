@@ -39,8 +39,8 @@ impl Listed {
     }
 }
 
-/// Returns the directory itself, or root's where another user could lead root anywhere from it: `sudo -E` keeps that user's
-/// HOME.
+/// Returns the directory itself, or root's where another user could lead root anywhere from it: `sudo -E` keeps that
+/// user's HOME.
 #[cfg(unix)]
 fn own(data: PathBuf) -> PathBuf {
     let is_root = rustix::process::geteuid().is_root();
@@ -122,8 +122,9 @@ impl Store {
         Ok(runs.into_iter().map(|(_, run)| run).collect())
     }
 
-    /// Returns the directory of the run that `name` stands for: a path, a run's name, `latest`, `latest~N`, or the comment of
-    /// the newest run that has it. Runs that measured nothing are `latest` never, and a comment's only where no other has it.
+    /// Returns the directory of the run that `name` stands for: a path, a run's name, `latest`, `latest~N`, or the
+    /// comment of the newest run that has it. Runs that measured nothing are `latest` never, and a comment's only where
+    /// no other has it.
     ///
     /// # Errors
     /// There is no such run; the message suggests what to try.

@@ -38,8 +38,8 @@ pub struct Trial {
     /// True if it belongs to the second look at what was suspected of a loss.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub second: bool,
-    /// How late the last copy began, in ns, in each try whose copies shared too little of the window. The last of these is
-    /// the trial itself if no better one followed.
+    /// How late the last copy began, in ns, in each try whose copies shared too little of the window. The last of these
+    /// is the trial itself if no better one followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<u64>,
     /// Disturbances of the window.

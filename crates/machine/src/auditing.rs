@@ -1,6 +1,6 @@
-//! The state of auditing, and signs that it has been on at some time since the machine started. From then on, the kernel
-//! gives every new process what it needs to be audited, and each of its system calls takes longer. The kernel does not say
-//! so; what does, is collected here.
+//! The state of auditing, and signs that it has been on at some time since the machine started. From then on, the
+//! kernel gives every new process what it needs to be audited, and each of its system calls takes longer. The kernel
+//! does not say so; what does, is collected here.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -1,4 +1,5 @@
-//! Control groups, versions 1 and 2: the limits of those that this process is in, and the files that limits are written to.
+//! Control groups, versions 1 and 2: the limits of those that this process is in, and the files that limits are written
+//! to.
 //!
 //! A limit binds everything below it, so the one in force is the smallest on the way from the
 //! process's own group up to the top that is visible from here.
@@ -89,8 +90,8 @@ pub fn memory_max(machine: &Machine) -> Option<u64> {
     groups.iter().filter_map(limit).filter(|limit| *limit < NO_LIMIT).min()
 }
 
-/// Bytes of memory that each group allows, and those it leaves, files that could be dropped counted as free; none without a
-/// limit.
+/// Bytes of memory that each group allows, and those it leaves, files that could be dropped counted as free; none
+/// without a limit.
 pub fn memory_left(machine: &Machine) -> Vec<(u64, u64)> {
     let (v2, groups) = levels(machine, "memory");
     let (most, used, cached) = match v2 {

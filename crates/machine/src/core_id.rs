@@ -2,8 +2,8 @@
 
 use super::Machine;
 
-/// Returns what catalogue/processors.toml knows cores by: implementer and part of MIDR on Arm, `cpu` on POWER, `uarch` on RISC-V,
-/// `Model Name` on LoongArch; `None` on others, and if cores are of several kinds.
+/// Returns what catalogue/processors.toml knows cores by: implementer and part of MIDR on Arm, `cpu` on POWER, `uarch`
+/// on RISC-V, `Model Name` on LoongArch; `None` on others, and if cores are of several kinds.
 pub fn core_id(machine: &Machine) -> Option<String> {
     let cpuinfo = machine.read("/proc/cpuinfo")?;
     let [implementer, part, uarch, cpu] =

@@ -33,8 +33,8 @@ pub fn copies_limit(machine: &Machine) -> Option<u64> {
     [processes_left(machine), cgroup::pids_left(machine)].into_iter().flatten().min()
 }
 
-/// Bytes of memory that a program may take without pushing others out: what is available on the machine and in the control
-/// groups, less a twentieth of the whole, or 256 MiB, which stays. `None` where the kernel does not tell.
+/// Bytes of memory that a program may take without pushing others out: what is available on the machine and in the
+/// control groups, less a twentieth of the whole, or 256 MiB, which stays. `None` where the kernel does not tell.
 pub fn memory_free(machine: &Machine) -> Option<u64> {
     let whole = machine.memory("MemTotal").zip(machine.memory("MemAvailable"));
     let places = whole.into_iter().chain(cgroup::memory_left(machine));

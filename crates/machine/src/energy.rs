@@ -1,8 +1,8 @@
 //! The machine's own figures of its energy: RAPL's counters, or a sensor chip's counter or meter of power.
 //!
-//! Counted are the processor packages, with the memory that has a counter of its own; `core` and `uncore` are parts of a
-//! package, and `psys` has the packages in it (Documentation/power/powercap/powercap.rst). Of sensor chips one is taken,
-//! since no file says which of their channels include others, and none of graphics cards.
+//! Counted are the processor packages, with the memory that has a counter of its own; `core` and `uncore` are parts of
+//! a package, and `psys` has the packages in it (Documentation/power/powercap/powercap.rst). Of sensor chips one is
+//! taken, since no file says which of their channels include others, and none of graphics cards.
 
 use std::io::ErrorKind;
 
@@ -105,8 +105,8 @@ impl Energy {
         self.counters.iter().map(number).collect::<Option<Vec<f64>>>().map(EnergyReading)
     }
 
-    /// Returns the J between two readings that are `seconds` apart; of a sensor of power, by what it said last. `None` if
-    /// a counter stood still or went back, or says what no machine draws.
+    /// Returns the J between two readings that are `seconds` apart; of a sensor of power, by what it said last. `None`
+    /// if a counter stood still or went back, or says what no machine draws.
     pub fn joules(&self, before: &EnergyReading, after: &EnergyReading, seconds: f64) -> Option<f64> {
         let joules = if self.is_power {
             after.0.iter().sum::<f64>() / 1e6 * seconds

@@ -103,8 +103,8 @@ pub fn device_file(machine: &Machine, mount: &Mount, file: &str) -> Option<Strin
     device_places(mount).iter().find_map(|place| machine.read(&format!("{place}/{file}")))
 }
 
-/// Returns the places in /sys where the block device below `mount` may be: btrfs and its like have a device number of their own, so the name is the
-/// second way in. A partition has no queue: its parent has.
+/// Returns the places in /sys where the block device below `mount` may be: btrfs and its like have a device number of
+/// their own, so the name is the second way in. A partition has no queue: its parent has.
 fn device_places(mount: &Mount) -> Vec<String> {
     let name = mount.source.rsplit('/').next().unwrap_or_default();
     let mut places = vec![format!("/sys/dev/block/{}", mount.device)];

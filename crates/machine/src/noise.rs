@@ -35,8 +35,8 @@ struct CpuSeconds {
     steal: Option<f64>,
 }
 
-/// Returns what happened between two samples. A counter that went backwards, as `steal` does on some hypervisors, counts as
-/// not having moved.
+/// Returns what happened between two samples. A counter that went backwards, as `steal` does on some hypervisors,
+/// counts as not having moved.
 pub fn noise(before: &Sample, after: &Sample) -> Noise {
     let steal = |sample: &Sample| sample.cpu.and_then(|cpu| cpu.steal);
     let busy = |sample: &Sample| sample.cpu.map(|cpu| cpu.busy);

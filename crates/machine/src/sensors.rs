@@ -44,7 +44,8 @@ struct Meter {
 #[derive(Debug)]
 struct Counter {
     name: String,
-    /// The files of each package, or of each core or controller: those of one are the same count, and their largest is it.
+    /// The files of each package, or of each core or controller: those of one are the same count, and their largest is
+    /// it.
     parts: Vec<Vec<String>>,
 }
 

@@ -33,15 +33,16 @@ pub fn hypervisor(machine: &Machine) -> Option<String> {
     ways.iter().find_map(|way| way(machine))
 }
 
-/// Returns the two ends that an emulator of user programs bridges: the tool's architecture and the kernel's; `None` where the processor itself runs
-/// the tool, or the kernel does not tell (before Linux 6.1).
+/// Returns the two ends that an emulator of user programs bridges: the tool's architecture and the kernel's; `None`
+/// where the processor itself runs the tool, or the kernel does not tell (before Linux 6.1).
 pub fn emulation(machine: &Machine) -> Option<String> {
     let kernel = machine.is_live().then(|| machine.read("/proc/sys/kernel/arch"))??;
     let own = std::env::consts::ARCH;
     is_foreign(own, &kernel).then(|| format!("{own} on {kernel}"))
 }
 
-/// Returns true if a processor whose kernel calls itself `kernel` runs no programs of the architecture that Rust calls `own`.
+/// Returns true if a processor whose kernel calls itself `kernel` runs no programs of the architecture that Rust calls
+/// `own`.
 fn is_foreign(own: &str, kernel: &str) -> bool {
     let native: &[&str] = match own {
         "x86_64" => &["x86_64"],

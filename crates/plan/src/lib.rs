@@ -176,8 +176,8 @@ impl Plan {
         self.blocks(cells, first..first + self.procedure.least, self.seed ^ 2)
     }
 
-    /// Returns blocks of these cells: the tests in random order, and the arms of a test (conditions, copies, loads) next
-    /// to each other, in random order too, since what is compared must lie close in time.
+    /// Returns blocks of these cells: the tests in random order, and the arms of a test (conditions, copies, loads)
+    /// next to each other, in random order too, since what is compared must lie close in time.
     fn blocks(&self, cells: Vec<usize>, numbers: Range<u32>, seed: u64) -> impl Iterator<Item = Round> {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -194,8 +194,8 @@ impl Plan {
         })
     }
 
-    /// Returns the cells that one program measures together, in its order: a cell alone, or the arms of commands that are
-    /// executed in turn.
+    /// Returns the cells that one program measures together, in its order: a cell alone, or the arms of commands that
+    /// are executed in turn.
     pub fn arms(&self, number: usize) -> Vec<usize> {
         let cell = &self.cells[number];
         if cell.test.arms == 0 {

@@ -22,7 +22,8 @@ pub enum Purpose {
 /// Lengths and looks, unless the user wants others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preset {
-    /// The numbers of blocks after which a look decides whether they are enough; the last is the most, unless they are extended.
+    /// The numbers of blocks after which a look decides whether they are enough; the last is the most, unless they are
+    /// extended.
     pub looks: &'static [u32],
     /// True if blocks go on while the user's budget lasts or precision is not reached.
     pub extends: bool,

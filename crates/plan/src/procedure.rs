@@ -124,8 +124,8 @@ impl Procedure {
         self
     }
 
-    /// Returns true if a cell is no longer measured once its interval is narrow enough: not where the number of blocks is
-    /// fixed, or where they are spread over a time and no precision is wanted.
+    /// Returns true if a cell is no longer measured once its interval is narrow enough: not where the number of blocks
+    /// is fixed, or where they are spread over a time and no precision is wanted.
     pub fn stops_early(&self) -> bool {
         let spreads = self.effort.over.is_some() && self.effort.precision.is_none();
         self.least < self.most && !spreads
@@ -137,8 +137,8 @@ impl Procedure {
         self.effort.over.map_or(Duration::ZERO, |over| over.mul_f64(share).min(over))
     }
 
-    /// Returns true if a look is due after the block of this number, from 0: at the preset's looks, or, where the number of
-    /// blocks is open, after the fewest and after every half as many more.
+    /// Returns true if a look is due after the block of this number, from 0: at the preset's looks, or, where the
+    /// number of blocks is open, after the fewest and after every half as many more.
     pub fn is_look_due(&self, block: u32) -> bool {
         let measured = block + 1;
         if !self.stops_early() || measured < self.least {

@@ -20,7 +20,8 @@ pub fn exit_status(child: Pid) -> Option<ExitStatus> {
     Some(ExitStatus::from_raw(raw))
 }
 
-/// Kills the group that an unreaped child leads, then reaps the child and all of the group that are children of this process.
+/// Kills the group that an unreaped child leads, then reaps the child and all of the group that are children of this
+/// process.
 pub fn reap(child: &mut Child) -> Option<ExitStatus> {
     let leader = Pid::from_child(child);
     if kill_process_group(leader, Signal::KILL).is_err() {
@@ -53,7 +54,8 @@ pub fn end_child(child: &mut Child, patience: Duration) {
     let _ = child.wait();
 }
 
-/// Tries for a second until `attempt` succeeds, since the last processes of a group may still be dying; returns its last answer.
+/// Tries for a second until `attempt` succeeds, since the last processes of a group may still be dying; returns its
+/// last answer.
 ///
 /// # Errors
 /// The last one of `attempt`.

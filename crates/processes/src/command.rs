@@ -1,4 +1,5 @@
-//! Commands that change the system, with a limit of time. Whoever must end them learns of their group before they begin.
+//! Commands that change the system, with a limit of time. Whoever must end them learns of their group before they
+//! begin.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -69,12 +70,12 @@ impl Command<'_> {
         }
     }
 
-    /// Runs the command in a group of its own and returns what it printed. `register` learns of the group before the command
-    /// begins, and its error keeps the command from beginning. Processes that the command leaves behind go on.
+    /// Runs the command in a group of its own and returns what it printed. `register` learns of the group before the
+    /// command begins, and its error keeps the command from beginning. Processes that the command leaves behind go on.
     ///
     /// # Errors
-    /// It could not be started, exited with a failure, took too long, or was interrupted. In the last two cases its whole
-    /// group has ended.
+    /// It could not be started, exited with a failure, took too long, or was interrupted. In the last two cases its
+    /// whole group has ended.
     pub fn run(
         &self,
         interrupt: Option<Interrupt<'_>>,

@@ -1,4 +1,5 @@
-//! Process groups that outlive the process which made them: how they are told from others of the same number, and ended.
+//! Process groups that outlive the process which made them: how they are told from others of the same number, and
+//! ended.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,14 +84,14 @@ impl Group {
         populated || !members.is_empty()
     }
 
-    /// Returns true if the group's own leader has its number, false if another process has it, and nothing if none has. The
-    /// kernel does not give away a number that is still a group's, so where another has it the group is gone.
+    /// Returns true if the group's own leader has its number, false if another process has it, and nothing if none has.
+    /// The kernel does not give away a number that is still a group's, so where another has it the group is gone.
     fn has_its_leader(&self, leader: Pid) -> Option<bool> {
         Status::read(leader).map(|status| status.started == self.started)
     }
 
-    /// Returns the living processes of the group. Without its leader it is known by its session: what begins a session of its
-    /// own may have taken the number since.
+    /// Returns the living processes of the group. Without its leader it is known by its session: what begins a session
+    /// of its own may have taken the number since.
     fn members(&self) -> Vec<Status> {
         let has_its_leader = Pid::from_raw(self.leader).and_then(|leader| self.has_its_leader(leader));
         let is_member = |status: &Status| {

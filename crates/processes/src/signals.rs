@@ -24,7 +24,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask the run to stop, SIGTSTP (Ctrl-Z) to pause, SIGCHLD wakes it.
+    /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask the run to stop, SIGTSTP (Ctrl-Z) to pause, SIGCHLD wakes
+    /// it.
     ///
     /// # Errors
     /// The kernel refuses a socket pair or a handler.

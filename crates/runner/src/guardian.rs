@@ -38,8 +38,8 @@ pub struct Guardian {
 }
 
 impl Guardian {
-    /// Starts the guardian over `scratch`. It holds the ledger and the lock of `experiment`, too, so nobody takes them for left
-    /// behind while it undoes them.
+    /// Starts the guardian over `scratch`. It holds the ledger and the lock of `experiment`, too, so nobody takes them
+    /// for left behind while it undoes them.
     ///
     /// # Errors
     /// It cannot be spawned.
@@ -102,8 +102,8 @@ impl Drop for Guardian {
     }
 }
 
-/// Returns how many other runs go on, by their guardians: those of this user and of root, whom nobody else can pass for.
-/// Containers are other machines, also where this one sees their processes.
+/// Returns how many other runs go on, by their guardians: those of this user and of root, whom nobody else can pass
+/// for. Containers are other machines, also where this one sees their processes.
 pub fn other_runs() -> usize {
     let users = [0, rustix::process::geteuid().as_raw()];
     let own = rustix::process::getpid();
@@ -165,8 +165,8 @@ fn wait() -> (BTreeMap<i32, Group>, Vec<PathBuf>) {
     (groups, screens)
 }
 
-/// Undoes the ledger that stdout is. A tool that ended well has left nothing in it; what fails stays there, and the next start
-/// says so. Returns true if nothing is left, or there is no ledger.
+/// Undoes the ledger that stdout is. A tool that ended well has left nothing in it; what fails stays there, and the
+/// next start says so. Returns true if nothing is left, or there is no ledger.
 fn undo(path: &Path) -> bool {
     if path.as_os_str().is_empty() {
         return true;

@@ -155,7 +155,8 @@ pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     journal::Cell { warmup: window.warmup, slice: supervisor::ns(window.slice), control: *control, ..new }
 }
 
-/// Returns the wall clock less CLOCK_MONOTONIC in ns. It changes when the wall clock is set or the machine is suspended.
+/// Returns the wall clock less CLOCK_MONOTONIC in ns. It changes when the wall clock is set or the machine is
+/// suspended.
 fn clock_difference() -> i128 {
     jiff::Timestamp::now().as_nanosecond() - i128::from(supervisor::monotonic())
 }

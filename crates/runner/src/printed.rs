@@ -13,8 +13,8 @@ const MOST_BYTES: u64 = 32 << 20;
 /// Returns the figures that an execution of a round has printed.
 pub type Figures<'a> = dyn Fn(&str, u64) -> Result<Vec<Printed>> + 'a;
 
-/// Adds the figures that each execution of a trial has printed into `folder`, and removes the files. `names` are those of the
-/// commands.
+/// Adds the figures that each execution of a trial has printed into `folder`, and removes the files. `names` are those
+/// of the commands.
 ///
 /// # Errors
 /// The output of an execution has no figures that can be read; the message names the command and says why.

@@ -181,7 +181,8 @@ impl Program {
         }
     }
 
-    /// Returns why the program failed: `why` if it broke the protocol, for which it was killed, else how it ended, else `why`.
+    /// Returns why the program failed: `why` if it broke the protocol, for which it was killed, else how it ended, else
+    /// `why`.
     pub fn reason(&self, why: String) -> String {
         if self.output.is_broken() { why } else { self.failure().unwrap_or(why) }
     }

@@ -198,7 +198,8 @@ impl<'a> Rig<'a> {
         self.supervisor.experiment.enter(condition, self.setting.machine, &scratch, folder)
     }
 
-    /// Returns the directory where the cell's load works: in the file system of its condition, else in one that is kept for the run.
+    /// Returns the directory where the cell's load works: in the file system of its condition, else in one that is kept
+    /// for the run.
     fn load_folder(&self, cell: &Cell, staging: &Staging) -> Result<PathBuf, Refusal> {
         let Some(load) = &cell.load else { return Ok(PathBuf::new()) };
         let name = format!("load-{}", load.id);

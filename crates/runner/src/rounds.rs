@@ -321,8 +321,8 @@ impl<'a, B: Bench> Rounds<'a, B> {
     }
 }
 
-/// Returns the trials of the cells that one program measured together: each has the copy of its arm. What the program used,
-/// and what disturbed it, concerns all of them; what the machine consumed cannot be told apart.
+/// Returns the trials of the cells that one program measured together: each has the copy of its arm. What the program
+/// used, and what disturbed it, concerns all of them; what the machine consumed cannot be told apart.
 fn by_arm(trial: Trial, arms: &[usize]) -> Vec<Trial> {
     if arms.len() == 1 || trial.copies.is_empty() {
         return vec![Trial { cell: arms[0], ..trial }];

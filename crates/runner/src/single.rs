@@ -1,4 +1,5 @@
-//! One copy of one test, measured once and not journalled: what a program of UnixBench does when it is called by itself.
+//! One copy of one test, measured once and not journalled: what a program of UnixBench does when it is called by
+//! itself.
 
 use std::path::Path;
 use std::time::Duration;

@@ -131,7 +131,8 @@ impl Names {
     }
 }
 
-/// Returns true if a word is an address of the network or of mail: `10.0.0.1`, `fe80::1`, `52:54:00:12:34:56`, `me@example.org`.
+/// Returns true if a word is an address of the network or of mail: `10.0.0.1`, `fe80::1`, `52:54:00:12:34:56`,
+/// `me@example.org`.
 fn is_address(word: &str) -> bool {
     let bare = word.split(['/', '%']).next().unwrap_or_default();
     let is_v4 = bare.split(':').next().is_some_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok());

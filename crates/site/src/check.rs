@@ -1,5 +1,5 @@
-//! The checks of a journal from somebody else that is to go into a site: whole, true to its own arithmetic, and without text that could be
-//! more than text.
+//! The checks of a journal from somebody else that is to go into a site: whole, true to its own arithmetic, and without
+//! text that could be more than text.
 
 use std::path::Path;
 

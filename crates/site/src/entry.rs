@@ -14,7 +14,8 @@ use stats::Estimate;
 pub(crate) enum Column {
     /// A complete index at a number of copies.
     Index { id: String, copies: u32 },
-    /// The system index for each W by a kind of source, as those of a package and of a socket in the wall are not alike.
+    /// The system index for each W by a kind of source, as those of a package and of a socket in the wall are not
+    /// alike.
     PerWatt { source: String, copies: u32 },
     /// A cell.
     Cell { key: Key, label: String, metric: Metric, unit: String },

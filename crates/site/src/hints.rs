@@ -1,4 +1,5 @@
-//! Why systems differ, for pages that show some of them: the facts that go with the differences over all systems of a class.
+//! Why systems differ, for pages that show some of them: the facts that go with the differences over all systems of a
+//! class.
 
 use anyhow::Result;
 use serde_json::{Value, json};

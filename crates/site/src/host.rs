@@ -17,8 +17,8 @@ use analysis::{Summary, Trend};
 use report::{Format, Subject};
 use words::Grouped;
 
-/// Writes the page of every system, and one for each of its tests that was measured more than once, unless they are those of
-/// the last build; returns what was written for each, by its name in the site.
+/// Writes the page of every system, and one for each of its tests that was measured more than once, unless they are
+/// those of the last build; returns what was written for each, by its name in the site.
 ///
 /// # Errors
 /// One cannot be written.

@@ -1,4 +1,5 @@
-//! Many runs as plain files that a browser shows without a server: from a directory, a zip, or any place for static files.
+//! Many runs as plain files that a browser shows without a server: from a directory, a zip, or any place for static
+//! files.
 //!
 //! - `check`: whether a journal from somebody else may go in; `anonymous`: whose machine it was, taken out.
 //! - `gather`: finds journals in any mixture of files, runs' directories and fleets.
@@ -6,11 +7,13 @@
 //! - `record`: what is kept of a run beside its page (`r/ID.js`); `entry`: what of that lists and rankings need.
 //! - `class`, `measure`, `board`: which runs may be ranked together, by what, and how.
 //! - `hints`: which facts go with the differences between the systems of a class.
-//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `embed`: what other pages show of a run. Tables stand in them; scripts (`assets/`) only filter and sort.
+//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `embed`: what other pages show of a run.
+//!   Tables stand in them; scripts (`assets/`) only filter and sort.
 //! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
 //!
-//! A run's files are named after its journal's content (`name`), so that a link to it lasts, and the same input gives the same
-//! bytes. What stands for a stranger's words is a name that no other words have; what decides compares the words.
+//! A run's files are named after its journal's content (`name`), so that a link to it lasts, and the same input gives
+//! the same bytes. What stands for a stranger's words is a name that no other words have; what decides compares the
+//! words.
 
 mod anonymous;
 mod aside;

@@ -60,8 +60,8 @@ impl Reading {
         }
     }
 
-    /// Takes in what the last build knew of a journal, if that is as it was and the run's files are there; otherwise returns
-    /// the journal.
+    /// Takes in what the last build knew of a journal, if that is as it was and the run's files are there; otherwise
+    /// returns the journal.
     fn unread<'a>(&mut self, path: &'a PathBuf, files: &Files) -> Option<(&'a PathBuf, Option<Stamp>)> {
         let stamp = Stamp::read(path);
         let unread = Some((path, stamp));

@@ -1,4 +1,5 @@
-//! The record that a site keeps of a run beside its page: enough for every list and comparison, so that no journal is read twice.
+//! The record that a site keeps of a run beside its page: enough for every list and comparison, so that no journal is
+//! read twice.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};

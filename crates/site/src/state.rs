@@ -1,5 +1,6 @@
-//! The state of a site's last build, kept in the user's cache: journals that are as they were are not read again, and pages of
-//! systems whose runs are the same are not made again. Without it everything is read, and the site is the same.
+//! The state of a site's last build, kept in the user's cache: journals that are as they were are not read again, and
+//! pages of systems whose runs are the same are not made again. Without it everything is read, and the site is the
+//! same.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -13,8 +14,8 @@ use crate::anonymous::Replaced;
 use crate::entry::{Columns, Entry};
 use archive::hash;
 
-/// A file that was changed so shortly before it was looked at may be changed again without a trace: the coarsest times of
-/// files are two seconds.
+/// A file that was changed so shortly before it was looked at may be changed again without a trace: the coarsest times
+/// of files are two seconds.
 const TOO_YOUNG: Duration = Duration::from_secs(2);
 
 /// More than the first line of the file has.
@@ -80,15 +81,16 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Returns where in the directory `cache` the state of the site at `into` is kept; `made_by` says what makes the site, and
-    /// with which options. `None` if the site's path is not UTF-8, or there is none.
+    /// Returns where in the directory `cache` the state of the site at `into` is kept; `made_by` says what makes the
+    /// site, and with which options. `None` if the site's path is not UTF-8, or there is none.
     pub(crate) fn new(cache: &Path, into: &Path, made_by: String) -> Option<Keeper> {
         let into = into.canonicalize().ok()?;
         let file = cache.join(format!("{:016x}.json", hash(into.to_str()?)));
         Some(Keeper { file, made_by, into })
     }
 
-    /// Returns the state that was kept; an empty one if it was made by another tool or for other options, or is damaged.
+    /// Returns the state that was kept; an empty one if it was made by another tool or for other options, or is
+    /// damaged.
     pub(crate) fn read(&self) -> State {
         let read = || {
             let text = files::read_text(&self.file, u64::MAX).ok()?;

@@ -46,8 +46,8 @@ impl<'a> Blocks<'a> {
         (0..self.count).map(|_| self.random.random_range(0..self.count)).collect()
     }
 
-    /// Returns what a sample has in the drawn blocks. One without some of the blocks takes the draws that fall on those it
-    /// has, and draws for itself what is missing.
+    /// Returns what a sample has in the drawn blocks. One without some of the blocks takes the draws that fall on those
+    /// it has, and draws for itself what is missing.
     pub(super) fn take(&mut self, drawn: &[usize], sample: usize) -> Vec<f64> {
         let own = self.samples[sample];
         let mut taken: Vec<f64> =
@@ -59,7 +59,8 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Returns the factor by which a statistic of so few values must be stretched, since resamples of n vary by (n − 1)/n of what samples do.
+/// Returns the factor by which a statistic of so few values must be stretched, since resamples of n vary by (n − 1)/n
+/// of what samples do.
 pub(super) fn stretch(count: usize) -> f64 {
     (count as f64 / (count as f64 - 1.0)).sqrt()
 }

@@ -10,7 +10,8 @@ const TIMES: [f64; 7] = [3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 192.0];
 /// Series that are looked at, at most: the work grows with their square, and the drift is that of all of them.
 const MOST: usize = 24;
 
-/// Values of each that are looked at, at most, from the first on: ten of the longest correlation times at the usual pace.
+/// Values of each that are looked at, at most, from the first on: ten of the longest correlation times at the usual
+/// pace.
 const LONGEST: usize = 400;
 
 /// The fewest values that say anything of a drift.
@@ -42,12 +43,14 @@ struct Tried {
 }
 
 impl Drift {
-    /// Returns the drift that `series` share; `None` if they have too few values that differ, or no time lies between them.
+    /// Returns the drift that `series` share; `None` if they have too few values that differ, or no time lies between
+    /// them.
     ///
-    /// A value is the series' own mean, plus a speed common to all series, plus noise of its own, in units of the series'
-    /// Qₙ. The speed is an Ornstein-Uhlenbeck process. Each share of the variance and each correlation time up to the
-    /// whole span gets its restricted likelihood (Harville 1977, "Maximum likelihood approaches to variance component
-    /// estimation"), by Kalman's filter over values and means together (de Jong 1991); no drift is as likely before as any.
+    /// A value is the series' own mean, plus a speed common to all series, plus noise of its own, in units of the
+    /// series' Qₙ. The speed is an Ornstein-Uhlenbeck process. Each share of the variance and each correlation time up
+    /// to the whole span gets its restricted likelihood (Harville 1977, "Maximum likelihood approaches to variance
+    /// component estimation"), by Kalman's filter over values and means together (de Jong 1991); no drift is as likely
+    /// before as any.
     pub fn new(series: &[Vec<Timed>]) -> Option<Drift> {
         let mut standard: Vec<Vec<Timed>> = series.iter().filter_map(|one| standardised(one)).collect();
         standard.sort_by_key(|one| std::cmp::Reverse(one.len()));
@@ -79,16 +82,16 @@ impl Drift {
         Some(Drift { tried })
     }
 
-    /// Returns the most likely share of a value's variance that drifts, and the most likely time in seconds within which the
-    /// drift forgets itself: its autocorrelation falls to 1/e.
+    /// Returns the most likely share of a value's variance that drifts, and the most likely time in seconds within
+    /// which the drift forgets itself: its autocorrelation falls to 1/e.
     pub fn most_likely(&self) -> (f64, f64) {
         let most = self.tried.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
         most.map_or((0.0, 0.0), |one| (one.share, one.time))
     }
 
-    /// Returns how many times as wide the 95 % interval of a middle of values measured at `times` is as one that takes them
-    /// for independent, where the drift weighs `own` times as much against their own noise as in a single series (the
-    /// variance of the mean of k series has own noise of 1/k).
+    /// Returns how many times as wide the 95 % interval of a middle of values measured at `times` is as one that takes
+    /// them for independent, where the drift weighs `own` times as much against their own noise as in a single series
+    /// (the variance of the mean of k series has own noise of 1/k).
     pub fn widening(&self, times: &[f64], own: f64) -> f64 {
         self.wider(times.len() as f64, own, &|time| mean_correlation(times, time))
     }
@@ -99,8 +102,8 @@ impl Drift {
         self.wider(n, own, &|time| regular_correlation(n, step, time))
     }
 
-    /// Returns how many times the variance of a middle of values measured at `times` is that of independent ones with as much
-    /// noise, for `own` as in [`Drift::widening`].
+    /// Returns how many times the variance of a middle of values measured at `times` is that of independent ones with
+    /// as much noise, for `own` as in [`Drift::widening`].
     pub fn inflation(&self, times: &[f64], own: f64) -> f64 {
         let n = times.len() as f64;
         self.mean(own, &|time| mean_correlation(times, time), |alike| 1.0 + (n - 1.0) * alike)
@@ -132,8 +135,8 @@ fn standardised(series: &[Timed]) -> Option<Vec<Timed>> {
     Some(series.iter().map(|one| Timed { value: standard.deviation(one.value), ..*one }).collect())
 }
 
-/// The mean of the autocorrelation over all pairs of values, measured at `times` in order: what each has in common with all
-/// before it follows from what the one before had.
+/// The mean of the autocorrelation over all pairs of values, measured at `times` in order: what each has in common with
+/// all before it follows from what the one before had.
 fn mean_correlation(times: &[f64], time: f64) -> f64 {
     let n = times.len() as f64;
     let mut before = 0.0;
@@ -151,8 +154,8 @@ fn regular_correlation(n: f64, step: f64, time: f64) -> f64 {
     2.0 * sum / (n * (n - 1.0))
 }
 
-/// The logarithm of the restricted likelihood, without constants: −½ ((N − K) ln Q + Σ ln F + ln |X′V⁻¹X|), with the scale
-/// profiled out. The filter runs over the values and over the columns of X (which series a value is of) at once.
+/// The logarithm of the restricted likelihood, without constants: −½ ((N − K) ln Q + Σ ln F + ln |X′V⁻¹X|), with the
+/// scale profiled out. The filter runs over the values and over the columns of X (which series a value is of) at once.
 fn log_likelihood(values: &[(usize, Timed)], means: usize, share: f64, time: f64) -> f64 {
     let width = means + 1;
     let mut state = vec![0.0; width];

@@ -3,9 +3,9 @@
 use super::tail::ln_gamma;
 use crate::Exact;
 
-/// Returns the one-sided p value of Fisher's exact test: the probability that, of as many things in all, as many or more than
-/// `first.0` fall among the `first.1` of the first set by chance, where the second has `second.0` among `second.1` (the
-/// hypergeometric tail; Fisher, Statistical Methods for Research Workers, §21.02).
+/// Returns the one-sided p value of Fisher's exact test: the probability that, of as many things in all, as many or
+/// more than `first.0` fall among the `first.1` of the first set by chance, where the second has `second.0` among
+/// `second.1` (the hypergeometric tail; Fisher, Statistical Methods for Research Workers, §21.02).
 pub fn fisher_p(first: (usize, usize), second: (usize, usize)) -> f64 {
     let (with, all) = (first.0 + second.0, first.1 + second.1);
     let most = with.min(first.1);
@@ -24,8 +24,8 @@ fn choose(n: usize, k: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Fisher's lady tasting tea: all four of four, 1/70; three or four, 17/70. And his convicts with twins (§21.02): 10 of 13
-    /// against 2 of 17, p = 0.000465.
+    /// Fisher's lady tasting tea: all four of four, 1/70; three or four, 17/70. And his convicts with twins (§21.02):
+    /// 10 of 13 against 2 of 17, p = 0.000465.
     #[test]
     fn published_examples() {
         for (first, second, p) in [

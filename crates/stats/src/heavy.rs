@@ -2,7 +2,8 @@
 
 use super::median;
 
-/// The assumption about tails that a sample does not tell otherwise: heavier than normal ones, as differences between machines are.
+/// The assumption about tails that a sample does not tell otherwise: heavier than normal ones, as differences between
+/// machines are.
 const ASSUMED: f64 = 5.0;
 
 /// Fewer positive values tell nothing.
@@ -14,7 +15,8 @@ const MANY: usize = 1000;
 /// The one-sided error of the interval of the quantile: 5 %.
 const NORMAL_95: f64 = 1.645;
 
-/// Quantiles of Student's t by degrees of freedom: the third quartile, 97.5 % and 99.5 % (Abramowitz & Stegun, table 26.10).
+/// Quantiles of Student's t by degrees of freedom: the third quartile, 97.5 % and 99.5 % (Abramowitz & Stegun, table
+/// 26.10).
 const TABLE: [(f64, f64, f64, f64); 13] = [
     (2.0, 0.816, 4.303, 9.925),
     (3.0, 0.765, 3.182, 5.841),
@@ -31,10 +33,10 @@ const TABLE: [(f64, f64, f64, f64); 13] = [
     (f64::INFINITY, 0.674, 1.960, 2.576),
 ];
 
-/// Returns the degrees of freedom of the Student's t whose tails `values`, spread about 0, have on the positive side: five,
-/// unless the 90 % interval of what they tell excludes that; then the end of it that is nearer. They tell it by what the 95 % (of
-/// a thousand values or more the 99 %) quantile of the positive ones is to their median, its interval being that of order statistics.
-/// The negative side does not matter, so that it may hold any number of strange values.
+/// Returns the degrees of freedom of the Student's t whose tails `values`, spread about 0, have on the positive side:
+/// five, unless the 90 % interval of what they tell excludes that; then the end of it that is nearer. They tell it by
+/// what the 95 % (of a thousand values or more the 99 %) quantile of the positive ones is to their median, its interval
+/// being that of order statistics. The negative side does not matter, so that it may hold any number of strange values.
 pub fn tail_degrees(values: &[f64]) -> f64 {
     let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let count = positive.len();

@@ -125,8 +125,8 @@ impl Estimate {
         Estimate { value: of(self.value), low: of(self.low), high: of(self.high) }
     }
 
-    /// Returns the estimate with the monotone function `of` applied to its value and ends; of one without an interval the
-    /// value alone.
+    /// Returns the estimate with the monotone function `of` applied to its value and ends; of one without an interval
+    /// the value alone.
     pub fn image(&self, of: impl Fn(f64) -> f64) -> Estimate {
         let [value, one, other] = [self.value, self.low, self.high].map(of);
         if self.bounded() {

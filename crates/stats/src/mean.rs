@@ -45,8 +45,8 @@ impl Mean {
         Mean { value: self.value - base.value, error: (first + second).sqrt(), degrees }
     }
 
-    /// Returns half the width of Student's interval that leaves out the truth with probability `level`; NaN where no error
-    /// is known.
+    /// Returns half the width of Student's interval that leaves out the truth with probability `level`; NaN where no
+    /// error is known.
     pub fn half_width(&self, level: f64) -> f64 {
         student_quantile(level, self.degrees) * self.error
     }
@@ -57,8 +57,9 @@ impl Mean {
         if half > 0.0 { [self.value - half, self.value + half] } else { NO_ENDS }
     }
 
-    /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An error of
-    /// 0 carries no interval: values that do not differ at all were rounded, or are too few to show how they differ.
+    /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An
+    /// error of 0 carries no interval: values that do not differ at all were rounded, or are too few to show how they
+    /// differ.
     pub fn shift(&self, method: Method) -> Shift {
         let Mean { value, error, degrees } = *self;
         let half = self.half_width(0.05);
@@ -71,8 +72,8 @@ impl Mean {
     }
 }
 
-/// Returns half the width of Student's 95 % interval of the mean of `count` values, in standard deviations of theirs; infinite
-/// of fewer than two.
+/// Returns half the width of Student's 95 % interval of the mean of `count` values, in standard deviations of theirs;
+/// infinite of fewer than two.
 pub fn unit_half_width(count: usize) -> f64 {
     let count = count as f64;
     quantile_975(count - 1.0) / count.sqrt()
@@ -98,8 +99,8 @@ pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
     Estimate::within(value, Mean::new(&logs).half_width(0.05))
 }
 
-/// Returns how far the mean of `other` lies above that of `base`, with Welch's interval; none with fewer than two values
-/// on a side.
+/// Returns how far the mean of `other` lies above that of `base`, with Welch's interval; none with fewer than two
+/// values on a side.
 pub fn welch_shift(base: &[f64], other: &[f64]) -> Shift {
     Mean::new(other).less(&Mean::new(base)).shift(Method::Welch)
 }

@@ -18,8 +18,8 @@ pub fn median(values: &[f64]) -> f64 {
     upper
 }
 
-/// Returns the value below which `share` of the values lie, between the two nearest in proportion (R's type 7; Hyndman and Fan
-/// 1996, "Sample quantiles in statistical packages"); NaN of nothing.
+/// Returns the value below which `share` of the values lie, between the two nearest in proportion (R's type 7; Hyndman
+/// and Fan 1996, "Sample quantiles in statistical packages"); NaN of nothing.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
     let place = share * last as f64;
@@ -29,10 +29,10 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     next.filter(|_| place.fract() > 0.0).map_or(lower, |next| lower + place.fract() * (next - lower))
 }
 
-/// Returns the median with its 95 % interval from order statistics: between the k-th and the next smallest, and likewise
-/// from the top. k is the largest with P(Binomial(n, ½) < k) ≤ 2.5 % (Conover, Practical Nonparametric Statistics, 3rd
-/// ed., §3.2); how far between is by Hettmansperger and Sheather (1986), which makes 95 % of "at least 95 %" nearly
-/// whatever the distribution. Fewer than 6 values carry no such interval.
+/// Returns the median with its 95 % interval from order statistics: between the k-th and the next smallest, and
+/// likewise from the top. k is the largest with P(Binomial(n, ½) < k) ≤ 2.5 % (Conover, Practical Nonparametric
+/// Statistics, 3rd ed., §3.2); how far between is by Hettmansperger and Sheather (1986), which makes 95 % of "at least
+/// 95 %" nearly whatever the distribution. Fewer than 6 values carry no such interval.
 pub fn median_interval(values: &[f64]) -> Estimate {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -114,8 +114,8 @@ mod tests {
         assert_eq!(estimate.value, 3.0);
         assert!(!estimate.bounded() && estimate.spread().is_infinite());
         let estimate = median_interval(&[6.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-        // By hand: P(X = 0) = 1/64, P(X ≤ 1) = 7/64; (0.025 − 1/64) ÷ (6/64) = 0.1 of the way in confidence, and in value
-        // 5·0.1 ÷ (1 + 4·0.1) = 0.357.
+        // By hand: P(X = 0) = 1/64, P(X ≤ 1) = 7/64; (0.025 − 1/64) ÷ (6/64) = 0.1 of the way in confidence, and in
+        // value 5·0.1 ÷ (1 + 4·0.1) = 0.357.
         assert_eq!(estimate.value, 3.5);
         assert!((estimate.low - 1.357_142_857).abs() < 1e-9 && (estimate.high - 5.642_857_143).abs() < 1e-9);
     }

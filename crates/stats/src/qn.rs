@@ -9,10 +9,11 @@ const NORMAL: f64 = 2.2191;
 /// The factors of few values, from two on (Croux & Rousseeuw 1992).
 const FEW: [f64; 8] = [0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872];
 
-/// Returns Qₙ, the standard deviation told by the h(h−1)/2-th smallest of the differences between two values, h = ⌊n/2⌋ + 1
-/// (Rousseeuw & Croux 1993, "Alternatives to the median absolute deviation"), with the factors of small n. It holds when nearly
-/// half of the values are strange, needs no centre, and is 82 % as efficient as the standard deviation where all are normal. NaN of
-/// fewer than two values. O(n log n): the differences are counted, not written down.
+/// Returns Qₙ, the standard deviation told by the h(h−1)/2-th smallest of the differences between two values, where h
+/// is ⌊n/2⌋ + 1 (Rousseeuw & Croux 1993, "Alternatives to the median absolute deviation"), with the factors of small
+/// n. It holds when nearly half of the values are strange, needs no centre, and is 82 % as efficient as the standard
+/// deviation where all are normal. NaN of fewer than two values. O(n log n): the differences are counted, not written
+/// down.
 pub fn qn(values: &[f64]) -> f64 {
     let count = values.len();
     if count < 2 {

@@ -2,10 +2,10 @@
 
 use super::Estimate;
 
-/// Returns the best and the worst place, from 1, that each of `values` may have by their intervals: those whose intervals
-/// lie wholly on its better side are before it, those wholly on the other are after it. Only a value whose interval
-/// overlaps no other's has (1, 1) as the best or (n, n) as the worst. Without an interval any place is possible.
-/// The largest is first, or the smallest if `lower_is_better`. O(n log n).
+/// Returns the best and the worst place, from 1, that each of `values` may have by their intervals: those whose
+/// intervals lie wholly on its better side are before it, those wholly on the other are after it. Only a value whose
+/// interval overlaps no other's has (1, 1) as the best or (n, n) as the worst. Without an interval any place is
+/// possible. The largest is first, or the smallest if `lower_is_better`. O(n log n).
 pub fn rank_ranges(values: &[Estimate], lower_is_better: bool) -> Vec<(usize, usize)> {
     let sorted = |end: fn(&Estimate) -> f64| {
         let mut ends: Vec<f64> = values.iter().map(end).collect();
@@ -26,7 +26,8 @@ pub fn rank_ranges(values: &[Estimate], lower_is_better: bool) -> Vec<(usize, us
 mod tests {
     use super::*;
 
-    /// By hand: 10 ± 1, 9.5 ± 1 and 8 ± 0.6 overlap in a chain, 5 ± 0.1 is last; one without an interval may be anywhere.
+    /// By hand: 10 ± 1, 9.5 ± 1 and 8 ± 0.6 overlap in a chain, 5 ± 0.1 is last; one without an interval may be
+    /// anywhere.
     #[test]
     fn by_hand() {
         let around = |value: f64, half: f64| Estimate { value, low: value - half, high: value + half };

@@ -1,5 +1,5 @@
-//! The common part of the rank tests: a statistic's distribution when nothing differs, and order statistics of many values that
-//! are never written down.
+//! The common part of the rank tests: a statistic's distribution when nothing differs, and order statistics of many
+//! values that are never written down.
 
 use super::tail::{normal_p, normal_quantile};
 use super::{Estimate, Method, Shift};

@@ -5,12 +5,13 @@ use super::{NORMAL_975, mean, median, normal_p};
 /// Looks at the differences, evenly spaced in information; the last decides whatever they show.
 const LOOKS: f64 = 10.0;
 
-/// O'Brien and Fleming's constant for ten looks at a two-sided level of 5 % (Jennison & Turnbull, Group Sequential Methods
-/// with Applications to Clinical Trials, 2000, table 2.3).
+/// O'Brien and Fleming's constant for ten looks at a two-sided level of 5 % (Jennison & Turnbull, Group Sequential
+/// Methods with Applications to Clinical Trials, 2000, table 2.3).
 const CONSTANT: f64 = 2.087;
 
 /// Returns the two-sided level of a look at the `share` of what is measured at most, from 0 to 1: O'Brien and Fleming's
-/// bounds. All intervals of a run at these levels hold together with a probability of 95 %, whatever is decided by them.
+/// bounds. All intervals of a run at these levels hold together with a probability of 95 %, whatever is decided by
+/// them.
 pub fn look_level(share: f64) -> f64 {
     normal_p(CONSTANT / share.clamp(f64::MIN_POSITIVE, 1.0).sqrt())
 }
@@ -20,17 +21,18 @@ pub fn sequential_widening() -> f64 {
     CONSTANT / NORMAL_975
 }
 
-/// Returns true if a look is due that was not due before: between the shares `before` and `now` of what is measured at most.
+/// Returns true if a look is due that was not due before: between the shares `before` and `now` of what is measured at
+/// most.
 pub fn is_look_due(before: f64, now: f64) -> bool {
     let looks = |share: f64| (LOOKS * share.clamp(0.0, 1.0)).floor();
     looks(now) > looks(before)
 }
 
-/// Returns by how much the variance of the mean of a series exceeds that of as many independent values: 1 and twice the sum
-/// of its autocorrelations, as far as pairs of them are larger than chance makes them (Geyer's initial positive sequence,
-/// Statistical Science 7, 1992). At least 1, and no more than leaves as many independent values as an interval needs: of a
-/// level that wanders as slowly as the series is long the autocorrelations cannot be known. Values far out count as three
-/// typical deviations, so that stalls hide nothing.
+/// Returns by how much the variance of the mean of a series exceeds that of as many independent values: 1 and twice the
+/// sum of its autocorrelations, as far as pairs of them are larger than chance makes them (Geyer's initial positive
+/// sequence, Statistical Science 7, 1992). At least 1, and no more than leaves as many independent values as an
+/// interval needs: of a level that wanders as slowly as the series is long the autocorrelations cannot be known. Values
+/// far out count as three typical deviations, so that stalls hide nothing.
 pub fn dependence(series: &[f64]) -> f64 {
     let count = series.len();
     if count < FEWEST {

@@ -39,9 +39,9 @@ impl Shift {
         Shift { estimate: Estimate::alone(value), p: 1.0, method: Method::Nothing }
     }
 
-    /// Returns the difference with an interval `factor` times as wide, and the p value of as much larger an error: that of a
-    /// normal variate whose standard error is the half-width ÷ 1.96 (Lehmann, Nonparametrics, §2.5), but no smaller than
-    /// that of the ranks, which few values bound.
+    /// Returns the difference with an interval `factor` times as wide, and the p value of as much larger an error: that
+    /// of a normal variate whose standard error is the half-width ÷ 1.96 (Lehmann, Nonparametrics, §2.5), but no
+    /// smaller than that of the ranks, which few values bound.
     pub fn widened(&self, factor: f64) -> Shift {
         let Estimate { value, low, high } = self.estimate;
         if factor <= 1.0 || !self.estimate.bounded() {

@@ -19,9 +19,9 @@ pub struct Spreads {
     pub ratio: Estimate,
 }
 
-/// Returns the spreads of the logarithms of two sides, by pairs. The interval is Student's of the differences of ln|deviation|,
-/// which outliers hardly move (after Layard 1973); there is none of fewer than three pairs. Pairs with a value at its median
-/// say nothing of a scale, and are left out.
+/// Returns the spreads of the logarithms of two sides, by pairs. The interval is Student's of the differences of
+/// ln|deviation|, which outliers hardly move (after Layard 1973); there is none of fewer than three pairs. Pairs with a
+/// value at its median say nothing of a scale, and are left out.
 pub fn spreads(pairs: &[[f64; 2]]) -> Spreads {
     let side = |place: usize| {
         let logs: Vec<f64> = pairs.iter().map(|pair| pair[place].natural_log()).collect();

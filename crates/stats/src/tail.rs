@@ -40,8 +40,8 @@ pub fn student_quantile(p: f64, degrees: f64) -> f64 {
     quantile(p, |t| student_p(t, degrees))
 }
 
-/// Returns the 97.5 % quantile of Student's t: half the width of a 95 % interval in standard errors of `degrees` degrees of
-/// freedom. Infinite where there are none, or NaN.
+/// Returns the 97.5 % quantile of Student's t: half the width of a 95 % interval in standard errors of `degrees`
+/// degrees of freedom. Infinite where there are none, or NaN.
 pub fn quantile_975(degrees: f64) -> f64 {
     if degrees >= NORMAL_FROM { NORMAL_975 } else { student_quantile(0.05, degrees) }
 }

@@ -73,14 +73,16 @@ pub struct UslFit {
 /// Fits the law, with three parameters from three levels on and Amdahl's two for two levels; nothing where there are
 /// fewer, or where no positive throughput of one copy fits.
 ///
-/// N/X(N) = (1 + σ(N−1) + κN(N−1))/λ is linear in 1/λ, σ/λ and κ/λ: they are fitted by least squares of relative errors,
-/// and from there by Gauss–Newton on ln X, so that too much and too little weigh alike. Nothing holds σ or κ above zero.
+/// N/X(N) = (1 + σ(N−1) + κN(N−1))/λ is linear in 1/λ, σ/λ and κ/λ: they are fitted by least squares of relative
+/// errors, and from there by Gauss–Newton on ln X, so that too much and too little weigh alike. Nothing holds σ or κ
+/// above zero.
 ///
-/// Every block has a speed of its own that all of its trials share. It is in the differences between the levels of a block no
-/// more, and of these alone are gains, and so the totals, and the intervals: whole blocks are resampled 1000 times, the gains
-/// over the first level are found again (Hodges & Lehmann 1963) and the law is fitted to those. The percentiles of these laws
-/// are drawn apart by √(n/(n−1)) and by Student's quantile over the normal one, since bootstraps of few blocks are too narrow
-/// (docs/methodology.md). A level that shares fewer than two blocks with the first leaves no interval.
+/// Every block has a speed of its own that all of its trials share. It is in the differences between the levels of a
+/// block no more, and of these alone are gains, and so the totals, and the intervals: whole blocks are resampled 1000
+/// times, the gains over the first level are found again (Hodges & Lehmann 1963) and the law is fitted to those. The
+/// percentiles of these laws are drawn apart by √(n/(n−1)) and by Student's quantile over the normal one, since
+/// bootstraps of few blocks are too narrow (docs/methodology.md). A level that shares fewer than two blocks with the
+/// first leaves no interval.
 pub fn fit_usl(levels: &[Throughput<'_>]) -> Option<UslFit> {
     let parameters = levels.len().min(3);
     let points: Vec<(f64, f64)> = levels.iter().map(|level| (level.copies, level.total)).collect();
@@ -177,8 +179,8 @@ fn solve(points: &[(f64, f64)], parameters: usize) -> Option<Usl> {
     (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma, kappa })
 }
 
-/// Solves `rows`·x = `targets` for the first `columns` of x by modified Gram–Schmidt (Björck, Numerical Methods for Least
-/// Squares Problems, §2.4); nothing where columns depend on each other.
+/// Solves `rows`·x = `targets` for the first `columns` of x by modified Gram–Schmidt (Björck, Numerical Methods for
+/// Least Squares Problems, §2.4); nothing where columns depend on each other.
 fn least_squares(rows: &[[f64; 3]], targets: &[f64], columns: usize) -> Option<[f64; 3]> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut vectors: Vec<Vec<f64>> = (0..columns).map(|k| rows.iter().map(|row| row[k]).collect()).collect();

@@ -263,8 +263,8 @@ fn a_law_s_intervals_cover() {
 }
 
 /// The half-width of Amdahl's σ by propagation of errors: of 1 % at 1 and 8 copies each, with Hodges and Lehmann's
-/// 1.02·1 %·√2/√12 and Student's 2.20, of σ = (8·X(1)/X(8) − 1)/7: 2.20·0.0042/7·8/8 = 0.0013. What a block has in common
-/// adds nothing, though it is ten times as large.
+/// 1.02·1 %·√2/√12 and Student's 2.20, of σ = (8·X(1)/X(8) − 1)/7: 2.20·0.0042/7·8/8 = 0.0013. What a block has in
+/// common adds nothing, though it is ten times as large.
 #[test]
 fn a_law_s_intervals_are_not_absurdly_wide() {
     for common in [0.0, 0.1] {

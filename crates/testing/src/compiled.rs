@@ -1,5 +1,5 @@
-//! C programs for tests: each is compiled once, whichever test of whichever process asks for it, and kept below `target/` for
-//! the next run.
+//! C programs for tests: each is compiled once, whichever test of whichever process asks for it, and kept below
+//! `target/` for the next run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -88,8 +88,8 @@ impl Build {
         Ok(key(words.into_iter().chain(define.iter().map(String::as_bytes)).chain(sources)))
     }
 
-    /// Returns what the compiler says it would do, without its own name: version, search paths and what its flags mean on
-    /// this processor.
+    /// Returns what the compiler says it would do, without its own name: version, search paths and what its flags mean
+    /// on this processor.
     fn identity(self) -> Result<String, String> {
         static KNOWN: Mutex<BTreeMap<Build, String>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,7 +174,8 @@ fn cache() -> &'static Path {
     folder
 }
 
-/// Removes the entries that were not used for the longest time, until the rest takes `most` bytes. Nobody else may use the cache.
+/// Removes the entries that were not used for the longest time, until the rest takes `most` bytes. Nobody else may use
+/// the cache.
 fn remove_oldest(cache: &Path, most: u64) {
     let folders = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
     let mut entries: Vec<(Option<SystemTime>, u64, PathBuf)> = folders.map(entry).collect();

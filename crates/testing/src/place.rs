@@ -163,8 +163,8 @@ pub fn processes_with(mark: &str) -> Vec<String> {
     found
 }
 
-/// Whether every file was on the disk before it was renamed to a name that ends like this, by what `strace -f -y` saw of
-/// fsync and rename, and there was one.
+/// Whether every file was on the disk before it was renamed to a name that ends like this, by what `strace -f -y` saw
+/// of fsync and rename, and there was one.
 pub fn synced_first(trace: &str, end: &str) -> bool {
     let calls: Vec<&str> = trace.lines().collect();
     let renamed = |call: &str| {

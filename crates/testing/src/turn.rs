@@ -45,8 +45,8 @@ impl Machine {
         Machine { _between: between, _shared: shared, _alone: None }
     }
 
-    /// The machine without other tests that take it, those of other processes among them. Ends the process where that can
-    /// be had later.
+    /// The machine without other tests that take it, those of other processes among them. Ends the process where that
+    /// can be had later.
     ///
     /// # Panics
     /// The thread has it already.

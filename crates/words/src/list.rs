@@ -60,11 +60,12 @@ pub trait Grouped<K: Eq + Hash, V>: Iterator<Item = (K, V)> + Sized {
 
 impl<K: Eq + Hash, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
 
-/// Returns the names that a list with ranges stands for, as Slurm and ClusterShell write it: `n[01-03,7],login` is `n01`, `n02`,
-/// `n03`, `n7` and `login`.
+/// Returns the names that a list with ranges stands for, as Slurm and ClusterShell write it: `n[01-03,7],login` is
+/// `n01`, `n02`, `n03`, `n7` and `login`.
 ///
 /// # Errors
-/// A bracket is not closed, a range is not of numbers that rise, or there are more than 100,000 names: the message says which.
+/// A bracket is not closed, a range is not of numbers that rise, or there are more than 100,000 names: the message says
+/// which.
 pub fn hosts(text: &str) -> Result<Vec<String>, String> {
     const MOST: usize = 100_000;
     let mut names = Vec::new();
@@ -101,8 +102,8 @@ fn outside_brackets(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Returns the items of several lists in one order: each behind the one before it in its list, so that one that the first list
-/// lacks is in its place all the same.
+/// Returns the items of several lists in one order: each behind the one before it in its list, so that one that the
+/// first list lacks is in its place all the same.
 pub fn merged<T: PartialEq + Copy>(lists: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for list in lists {

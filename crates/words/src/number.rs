@@ -132,7 +132,8 @@ fn unsigned_zero(text: String) -> String {
     if is_zero { text.trim_start_matches(['+', '-']).to_owned() } else { text }
 }
 
-/// Returns a size without its sign as an upper bound: two figures, at least 0.1, rounded away from zero; no number from 1000 on.
+/// Returns a size without its sign as an upper bound: two figures, at least 0.1, rounded away from zero; no number from
+/// 1000 on.
 pub fn at_least(value: f64) -> String {
     // A little less, since 0.1 × 10 may exceed 1 in binary.
     let up = |scale: f64| (value.abs() * scale - 1e-9).ceil() / scale;
@@ -179,9 +180,9 @@ pub fn gain(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}x") } else { NOTHING.to_owned() }
 }
 
-/// Returns a number's text without the digits that its interval leaves open: of the half-width of the interval two significant
-/// digits decide, of the number at least two stay (Guide to the Expression of Uncertainty in Measurement, §7.2.6). Text that
-/// does not begin with a plain number of the usual size, such as `12.3K`, stays as it is.
+/// Returns a number's text without the digits that its interval leaves open: of the half-width of the interval two
+/// significant digits decide, of the number at least two stay (Guide to the Expression of Uncertainty in Measurement,
+/// §7.2.6). Text that does not begin with a plain number of the usual size, such as `12.3K`, stays as it is.
 pub fn known(text: String, half: f64) -> String {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
@@ -203,8 +204,8 @@ pub fn known(text: String, half: f64) -> String {
 /// The ratio of the halves of an interval from which both are written.
 const LOPSIDED: f64 = 1.5;
 
-/// Returns the halves of an interval below and above the value, shares of it, in per cent: `±0.4%`, or `-3/+17%` where they
-/// differ. One that is larger than the value is a factor up and down, `×÷3.1`.
+/// Returns the halves of an interval below and above the value, shares of it, in per cent: `±0.4%`, or `-3/+17%` where
+/// they differ. One that is larger than the value is a factor up and down, `×÷3.1`.
 pub fn plus_minus([down, up]: [f64; 2]) -> String {
     let (less, more) = (down.min(up), down.max(up));
     let decimals = usize::from(more * 100.0 < 9.95);

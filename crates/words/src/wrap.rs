@@ -39,8 +39,8 @@ impl Wrapped {
     }
 }
 
-/// Returns `content` in lines of `room` columns, the first after `lead`, the others under it. A word that is longer than
-/// a line is broken; a lead that is longer than half a line is wrapped with the rest.
+/// Returns `content` in lines of `room` columns, the first after `lead`, the others under it. A word that is longer
+/// than a line is broken; a lead that is longer than half a line is wrapped with the rest.
 pub fn wrap(lead: &str, content: &str, room: usize) -> Vec<String> {
     if width(lead) > room / 2 {
         return wrap("  ", &format!("{lead} {content}"), room);

@@ -87,8 +87,8 @@ pub fn unlike(places: u64) -> u64 {
     if places > 1 && places.is_multiple_of(COLORS as u64) { places - 1 } else { places }
 }
 
-/// Where the window has room for squares of that size, row by row, with a fifth of it between them: what is drawn beside
-/// them is seen.
+/// Where the window has room for squares of that size, row by row, with a fifth of it between them: what is drawn
+/// beside them is seen.
 pub fn cells(size: u16) -> Vec<(i16, i16)> {
     let pitch = size + size / 5;
     let side = u64::from(EDGE / pitch);

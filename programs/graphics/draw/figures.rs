@@ -155,8 +155,8 @@ fn star(size: u16) -> Vec<Point> {
 mod tests {
     use super::*;
 
-    /// The pixels of a polygon as the protocol has it: those whose centre is inside by the even-odd rule, and of those on
-    /// an edge the ones that have the inside right of them or, where the edge is level, below.
+    /// The pixels of a polygon as the protocol has it: those whose centre is inside by the even-odd rule, and of those
+    /// on an edge the ones that have the inside right of them or, where the edge is level, below.
     fn filled(points: &[Point]) -> usize {
         let edges: Vec<_> = points.iter().zip(points.iter().cycle().skip(1)).collect();
         let inside = |x: i64, y: i64| {
@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_circle_has_so_many_pixels() {
-        // Those whose centre lies within a radius of 50 of the middle; on the path, those with the inside right of them.
+        // Those whose centre lies within a radius of 50 of the middle; on the path, those with the inside right of
+        // them.
         let inside = |x: i32, y: i32| {
             let square = (x - 50).pow(2) + (y - 50).pow(2);
             square < 2500 || square == 2500 && (x < 50 || x == 50 && y < 50)

@@ -9,8 +9,8 @@ use crate::kit::Stop;
 /// The edge of the square that every copy takes along, so that it can be seen.
 const MARK: u16 = 10;
 
-/// Copies a large part of the window right and down, as scrolling does. Before each, a mark in the turn's colour is made in
-/// the upper left corner.
+/// Copies a large part of the window right and down, as scrolling does. Before each, a mark in the turn's colour is
+/// made in the upper left corner.
 struct Blit<'a> {
     canvas: &'a Canvas<'a>,
     size: u16,

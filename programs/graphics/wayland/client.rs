@@ -207,7 +207,8 @@ fn lost(error: impl Into<DispatchError>) -> Stop {
 }
 
 impl Heard {
-    /// ns from refresh to refresh, as the compositor tells with frames, or of the screen's mode; nothing where it does neither.
+    /// ns from refresh to refresh, as the compositor tells with frames, or of the screen's mode; nothing where it does
+    /// neither.
     pub fn refresh(&self) -> Option<u64> {
         let mode = self.mode.and_then(|mode| u64::try_from(mode.refresh).ok()).filter(|refresh| *refresh > 0);
         Some(self.refresh).filter(|ns| *ns > 0).or(mode.map(|refresh| SECOND * 1000 / refresh))

@@ -47,7 +47,8 @@ fn release(vendor: &[u8], number: u32) -> String {
     }
 }
 
-/// The refresh rate of the first CRTC that shows anything, in Hz; nothing where there is none, as of a server in memory.
+/// The refresh rate of the first CRTC that shows anything, in Hz; nothing where there is none, as of a server in
+/// memory.
 fn refresh(x: &X) -> Result<Option<f64>, Stop> {
     if !x.has(randr::X11_EXTENSION_NAME)? {
         return Ok(None);
@@ -66,8 +67,8 @@ fn refresh(x: &X) -> Result<Option<f64>, Stop> {
     Ok(None)
 }
 
-/// Frames per second: the dot clock over the dots of a frame. Interlaced frames come in halves, and double scan draws every
-/// line twice.
+/// Frames per second: the dot clock over the dots of a frame. Interlaced frames come in halves, and double scan draws
+/// every line twice.
 fn rate(mode: &ModeInfo) -> Option<f64> {
     let mut dots = f64::from(mode.htotal) * f64::from(mode.vtotal);
     if mode.mode_flags.contains(ModeFlag::INTERLACE) {

@@ -14,7 +14,8 @@ use catalogue::NONE;
 use journal::Run;
 use words::{Unique, shell};
 
-/// Options that say which cells were measured, where the run was kept and how it was shown. All others say how it was made.
+/// Options that say which cells were measured, where the run was kept and how it was shown. All others say how it was
+/// made.
 const DROPPED: [&str; 22] = [
     "copies", "load", "seed", "comment", "results", "format", "quiet", "verbose", "watch", "emit", "fleet", "node",
     "baseline", "fail-on", "console", "task", "without-task", "without-load", "calls", "modern", "desktop", "at",

@@ -21,7 +21,8 @@ pub(super) struct Arguments {
     /// The runs; each is compared with the first, which is A
     #[arg(required_unless_present = "base", num_args = 1.., value_name = "RUN")]
     runs: Vec<String>,
-    /// Runs of the reference system (A), instead of RUN …; if there are several, each forms a round with one of --changed
+    /// Runs of the reference system (A), instead of RUN …; if there are several, each forms a round with one of
+    /// --changed
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "changed", conflicts_with_all = ["runs", "paired"])]
     base: Vec<String>,
     /// Runs of the changed system (B), as many as --base has
@@ -29,8 +30,9 @@ pub(super) struct Arguments {
     changed: Vec<String>,
     /// The runs alternate, A1 B1 A2 B2 …: each A is the changed system, each B the reference
     ///
-    /// Every delta then compares A with B, (A − B) ÷ B, and is negative if A is worse. Adds the tables of Nitzberg's thesis of 1994 on what auditing costs:
-    /// Delta-1 and Delta-2 of each test, how much they differ (Delta-3), and which tests lose more than the threshold.
+    /// Every delta then compares A with B, (A − B) ÷ B, and is negative if A is worse. Adds the tables of Nitzberg's
+    /// thesis of 1994 on what auditing costs: Delta-1 and Delta-2 of each test, how much they differ (Delta-3), and
+    /// which tests lose more than the threshold.
     #[arg(long)]
     paired: bool,
     /// Compare the first run's (every A's) cells under condition X with the others' cells under condition Y, such as
@@ -40,10 +42,11 @@ pub(super) struct Arguments {
     /// Ignore differences smaller than this (deadlines met: in percentage points)
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     threshold: f64,
-    /// Exit with status 1 if anything is significantly slower or worse by at least this much (5%), exceeds a limit of a count
-    /// (syscalls:0,rss:5%), or is missing
+    /// Exit with status 1 if anything is significantly slower or worse by at least this much (5%), exceeds a limit of a
+    /// count (syscalls:0,rss:5%), or is missing
     ///
-    /// Energy counts where both runs have it. What merely differs between two runs fails only with --confirm, or with three earlier runs like them.
+    /// Energy counts where both runs have it. What merely differs between two runs fails only with --confirm, or with
+    /// three earlier runs like them.
     #[arg(long, value_name = "PERCENT|COUNT:LIMIT,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,
     /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few trials, or too much noise
@@ -79,8 +82,8 @@ fn conditions(text: &str) -> Result<[String; 2]> {
 }
 
 impl Arguments {
-    /// The runs in the order of their letters, and how they were made: of those that are named by their sides the reference
-    /// is A.
+    /// The runs in the order of their letters, and how they were made: of those that are named by their sides the
+    /// reference is A.
     fn sides(&self) -> (Vec<String>, Design) {
         let named = || self.base.iter().zip(&self.changed).flat_map(|(base, changed)| [base.clone(), changed.clone()]);
         match self.base.len() {
@@ -206,8 +209,8 @@ fn check_conditions(results: &[analysis::Results], names: &[String], runs: usize
     Ok(())
 }
 
-/// A gate is closed by significant losses of that size that no second look clears, by cells that are missing, and if nothing
-/// could be compared at all.
+/// A gate is closed by significant losses of that size that no second look clears, by cells that are missing, and if
+/// nothing could be compared at all.
 fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments, own: &[bool]) -> Status {
     for line in gate.map_or(Vec::new(), |gate| sentences(comparisons, gate)) {
         say(&format!("unixmark: {line}"));
@@ -232,7 +235,8 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments,
     }
 }
 
-/// Returns the end of that sentence if only conditions keep the cells of two runs apart: the command that compares them.
+/// Returns the end of that sentence if only conditions keep the cells of two runs apart: the command that compares
+/// them.
 fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
     let [first, second] = &comparisons.runs[..] else { return String::new() };
     let condition = |run: &analysis::Compared| {

@@ -18,7 +18,8 @@ pub(super) struct Arguments {
     /// The fleet run's directory
     #[arg(value_name = "FLEET")]
     directory: PathBuf,
-    /// Compare nodes that have the same value of this fact, such as kernel.release; none: all nodes [default: the type of machine]
+    /// Compare nodes that have the same value of this fact, such as kernel.release; none: all nodes [default: the type
+    /// of machine]
     #[arg(long, value_name = "FACT")]
     by: Option<String>,
     /// Do not flag nodes or changes smaller than this

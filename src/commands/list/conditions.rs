@@ -42,7 +42,8 @@ fn row(switch: &Switch) -> Row {
     }
 }
 
-/// Returns the reasons why levels of a switch are not available here, each with its levels; with none if it holds for all.
+/// Returns the reasons why levels of a switch are not available here, each with its levels; with none if it holds for
+/// all.
 fn unavailable<'a>(switch: &Switch, levels: &[&'a str]) -> Vec<(String, Vec<&'a str>)> {
     if switch.example().is_some() {
         // The level itself names the file and the text.

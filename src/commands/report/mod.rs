@@ -20,8 +20,8 @@ pub(super) struct Arguments {
     form: Form,
     #[command(flatten)]
     redact: Redact,
-    /// Use this run, or this entry of `unixmark reference`, as the baseline, instead of UnixBench's reference machine 'George',
-    /// a SPARCstation of 1995 that scores 10
+    /// Use this run, or this entry of `unixmark reference`, as the baseline, instead of UnixBench's reference machine
+    /// 'George', a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     /// Show this test, or index, across all runs instead of one run

@@ -14,7 +14,8 @@ use words::nearest;
 /// Every host, in place of a name.
 const ALL: &str = "all";
 
-/// Prints the trend of a test, or an index, on one host or all; or the chain of its comparisons. Journals that have a summary are not read.
+/// Prints the trend of a test, or an index, on one host or all; or the chain of its comparisons. Journals that have a
+/// summary are not read.
 pub(super) fn run(
     (test, is_chain): (&str, bool),
     host: Option<&str>,

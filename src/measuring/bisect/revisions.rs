@@ -1,5 +1,5 @@
-//! Revisions of a git repository, each checked out and built below the run's scratch directory. The user's repository is only
-//! read: the checkouts are worktrees of a clone that borrows its objects.
+//! Revisions of a git repository, each checked out and built below the run's scratch directory. The user's repository
+//! is only read: the checkouts are worktrees of a clone that borrows its objects.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -97,9 +97,9 @@ impl Arm {
     }
 }
 
-/// Returns the arms that a list names: words with commas between them; `off` in `mitigations=auto,off` has the key of the
-/// word before it, and `\,` is a comma of a word. The others are compared with the first, and a single one with the usual
-/// system.
+/// Returns the arms that a list names: words with commas between them; `off` in `mitigations=auto,off` has the key of
+/// the word before it, and `\,` is a comma of a word. The others are compared with the first, and a single one with the
+/// usual system.
 ///
 /// # Errors
 /// One cannot stand on the kernel's command line, or two are the same.

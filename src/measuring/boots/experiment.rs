@@ -161,8 +161,8 @@ impl Experiment {
         }
     }
 
-    /// Returns the first slot that has neither a run nor had its tries, while there are reboots left for it and the way back;
-    /// then the way back.
+    /// Returns the first slot that has neither a run nor had its tries, while there are reboots left for it and the way
+    /// back; then the way back.
     pub(super) fn next(&self) -> Next {
         if self.boots.last().is_some_and(|boot| boot.slot.is_none()) || self.boots.len() >= self.most {
             return Next::Report;

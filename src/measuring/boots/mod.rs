@@ -1,5 +1,5 @@
-//! `unixmark cost boot:…` and `unixmark boots`: what words of the kernel's command line cost, or another kernel does. Each arm is
-//! booted several times, in an order of chance, and a boot counts as one value.
+//! `unixmark cost boot:…` and `unixmark boots`: what words of the kernel's command line cost, or another kernel does.
+//! Each arm is booted several times, in an order of chance, and a boot counts as one value.
 
 mod arm;
 mod experiment;

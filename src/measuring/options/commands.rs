@@ -104,8 +104,8 @@ impl Commands {
         Ok(Command { label: shown(command), words: self.words(command)?, ..Command::default() })
     }
 
-    /// Returns the tests of `names`, then those of the quoted commands among them and of the command `words`; `usual` if both
-    /// are empty.
+    /// Returns the tests of `names`, then those of the quoted commands among them and of the command `words`; `usual`
+    /// if both are empty.
     ///
     /// # Errors
     /// There is no such test, a file is missing, or there are more names than commands.
@@ -139,8 +139,8 @@ impl Commands {
         Ok(self.completed(commands)?.iter().map(|command| Arc::new(row.executing(command, &how))).collect())
     }
 
-    /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same, `keep` if
-    /// what they print is read.
+    /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same,
+    /// `keep` if what they print is read.
     ///
     /// # Errors
     /// As [`Commands::tests`], or two have the same name.
@@ -222,8 +222,8 @@ impl Commands {
     }
 }
 
-/// Returns the executions of a window for a number of executions, of which it is a divisor: each window starts a program, which
-/// takes longer than short commands. Fifty windows at least show how the machine changes.
+/// Returns the executions of a window for a number of executions, of which it is a divisor: each window starts a
+/// program, which takes longer than short commands. Fifty windows at least show how the machine changes.
 fn rounds(runs: u32) -> u32 {
     (1..=runs / 50).rev().find(|rounds| runs.is_multiple_of(*rounds)).unwrap_or(1)
 }

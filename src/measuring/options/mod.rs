@@ -33,7 +33,8 @@ pub(crate) struct Measuring {
     /// How to build unixmark's own test programs [default: native if there is a compiler]
     #[arg(long, value_enum)]
     build: Option<BuildKind>,
-    /// Directory in which tests work; commands of yours work in the current one [default: /var/tmp, or /tmp if that is missing]
+    /// Directory in which tests work; commands of yours work in the current one [default: /var/tmp, or /tmp if that is
+    /// missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Time-out for a program that prints nothing
@@ -133,7 +134,8 @@ pub(crate) fn workplace(wanted: Option<&Path>) -> &Path {
     wanted.unwrap_or(if usual.is_dir() { usual } else { Path::new("/tmp") })
 }
 
-/// Checks that nobody can have root's programs work on other files than their own, by a link in the place of a directory.
+/// Checks that nobody can have root's programs work on other files than their own, by a link in the place of a
+/// directory.
 ///
 /// # Errors
 /// This user is root, and a directory on the way may be written by others; a sentence says whose it is.

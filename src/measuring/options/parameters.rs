@@ -10,7 +10,8 @@ const MOST: f64 = 1000.0;
 /// The parameters of a command line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Parameters {
-    /// A parameter and its values: {NAME} in a command is replaced by each, which makes several commands of one; repeatable
+    /// A parameter and its values: {NAME} in a command is replaced by each, which makes several commands of one;
+    /// repeatable
     #[arg(short = 'L', long, value_name = "NAME=A,B,…")]
     parameter_list: Vec<String>,
     /// The same for the numbers from MIN to MAX
@@ -71,8 +72,8 @@ fn round(number: f64) -> f64 {
     (number * 1e9).round() / 1e9
 }
 
-/// Returns a command line of `ab` in which a parameter and its values are one word, as `-L NAME=A,B` and not, as hyperfine also
-/// has it, `-L NAME A,B`.
+/// Returns a command line of `ab` in which a parameter and its values are one word, as `-L NAME=A,B` and not, as
+/// hyperfine also has it, `-L NAME A,B`.
 pub(crate) fn joined(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|verb| verb != "ab") {
         return words;

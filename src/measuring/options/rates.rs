@@ -83,7 +83,8 @@ impl Rates {
         self.0.iter().map(at).collect()
     }
 
-    /// Returns each load that works for a part of the time only, if it is asked to, at each rate; the others as they are.
+    /// Returns each load that works for a part of the time only, if it is asked to, at each rate; the others as they
+    /// are.
     ///
     /// # Errors
     /// There is no such load, or a rate is above 100 %.

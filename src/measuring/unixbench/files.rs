@@ -34,8 +34,8 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Takes the first number that is free today, or the name that the user gave, by making its text and its log: runs that
-    /// are kept in the same directory have such names too.
+    /// Takes the first number that is free today, or the name that the user gave, by making its text and its log: runs
+    /// that are kept in the same directory have such names too.
     ///
     /// # Errors
     /// The directory cannot be written.

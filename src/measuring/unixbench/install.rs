@@ -1,4 +1,5 @@
-//! `unixmark unixbench --install DIR`: a directory like UnixBench's, for scripts that call `Run` or the programs in `pgms/`.
+//! `unixmark unixbench --install DIR`: a directory like UnixBench's, for scripts that call `Run` or the programs in
+//! `pgms/`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

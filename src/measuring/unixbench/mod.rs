@@ -44,7 +44,8 @@ pub(crate) struct Arguments {
     /// Tests or groups, by UnixBench's names [default: index]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
-    /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable [default: 1 and one per processor]
+    /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable [default: 1 and one per
+    /// processor]
     #[arg(short, long, value_name = "N", value_parser = copies)]
     copies: Vec<Copies>,
     /// Number of blocks (classic: passes per long test; short tests get a third); 0 means the default, as in UnixBench

@@ -1,5 +1,5 @@
-//! The tool called by the name of one of UnixBench's programs: `dhry2reg 10`, `fstime -c -t 20 -b 256 -m 500`. It measures
-//! with the test's own program and prints what UnixBench's prints.
+//! The tool called by the name of one of UnixBench's programs: `dhry2reg 10`, `fstime -c -t 20 -b 256 -m 500`. It
+//! measures with the test's own program and prints what UnixBench's prints.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

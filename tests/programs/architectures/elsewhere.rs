@@ -1,4 +1,5 @@
-//! What of the programs is Linux's alone: rows without `needs = ["linux"]` build and work without it, those with it do not.
+//! What of the programs is Linux's alone: rows without `needs = ["linux"]` build and work without it, those with it do
+//! not.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

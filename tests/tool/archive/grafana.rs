@@ -9,8 +9,8 @@ use super::duckdb::{python, python_with};
 use super::{GCC, export_all, keep};
 use testing::{Place, stderr};
 
-/// Three hosts of a kind, of which one is slow, and one of another kind; a new kernel in March makes system calls slower; the
-/// last run of `a` was made by another compiler.
+/// Three hosts of a kind, of which one is slow, and one of another kind; a new kernel in March makes system calls
+/// slower; the last run of `a` was made by another compiler.
 fn months(place: &Place) {
     let base = Recorded::read("tests/runs/years/run.jsonl", 6);
     for host in ["a", "b", "slow", "big"] {

@@ -1,6 +1,7 @@
 //! Thousands of damaged journals and imports in little memory: each is read or refused, and none ends the tool.
 //!
-//! They are read by this program itself, started again with a limit of memory: as many processes of the tool would take an hour.
+//! They are read by this program itself, started again with a limit of memory: as many processes of the tool would take
+//! an hour.
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -28,7 +28,8 @@ pub struct Cooling {
     pub clock: Option<Held>,
     /// Pieces of work per second, of all threads.
     pub throughput: Option<Held>,
-    /// When and why the clock fell, for good or by what the machine reports; where no clock was measured, the throughput.
+    /// When and why the clock fell, for good or by what the machine reports; where no clock was measured, the
+    /// throughput.
     pub fall: Option<Fall>,
     /// When it fell for a while and came back.
     pub dip: Option<f64>,
@@ -243,7 +244,8 @@ fn held(series: &[(f64, f64)], worked: f64) -> Option<Held> {
     Some(Held { initial, sustained, ratio: sustained.over(&initial), lowest })
 }
 
-/// Returns the points of a series that lie more than a second from any sample in which the hypervisor took more than [`STOLEN`].
+/// Returns the points of a series that lie more than a second from any sample in which the hypervisor took more than
+/// [`STOLEN`].
 fn undisturbed(series: &[(f64, f64)], samples: &[Sample]) -> Series {
     let stolen = samples.iter().filter(|sample| sample.sensors.steal.is_some_and(|steal| steal > STOLEN));
     let stolen: Vec<f64> = stolen.map(|sample| sample.at).collect();

@@ -102,8 +102,8 @@ pub(super) fn median_of(samples: &[Sample], worked: f64, value: impl Fn(&Sample)
     (!values.is_empty()).then(|| median(&values))
 }
 
-/// Returns how the sensor that rose most, the processor's before others, cooled down; nothing where none rose or there was no
-/// rest.
+/// Returns how the sensor that rose most, the processor's before others, cooled down; nothing where none rose or there
+/// was no rest.
 pub(super) fn cool_down(samples: &[Sample], worked: f64) -> Option<CoolDown> {
     let rest: Vec<&Sample> = samples.iter().filter(|sample| sample.resting && sample.at > worked).collect();
     let last = samples.iter().rev().find(|sample| !sample.resting && !sample.sensors.temperature.is_empty())?;

@@ -5,8 +5,8 @@ use stats::{Estimate, NORMAL_975, median, median_interval};
 /// Seconds and values, in order of time.
 pub type Series = Vec<(f64, f64)>;
 
-/// Half of the time over which the trend takes a median: with a value a second, five of them. A median keeps an edge where it
-/// is and passes over two values that lie.
+/// Half of the time over which the trend takes a median: with a value a second, five of them. A median keeps an edge
+/// where it is and passes over two values that lie.
 const HALF: f64 = 2.3;
 
 /// How long the trend must stay low: shorter dips are disturbances.
@@ -15,8 +15,8 @@ const STAYS: f64 = 5.0;
 /// A fall must be this many times the noise of single values.
 const BEYOND: f64 = 2.0;
 
-/// Half of the 95 % interval of a median, in standard deviations over the root of the number: its error is a quarter more than a
-/// mean's.
+/// Half of the 95 % interval of a median, in standard deviations over the root of the number: its error is a quarter
+/// more than a mean's.
 const MEDIAN_975: f64 = NORMAL_975 * 1.25;
 
 /// How many values one block of [`level`] has: neighbours in time are not independent.
@@ -37,16 +37,16 @@ pub fn trend(series: &[(f64, f64)]) -> Series {
     (0..series.len()).map(smooth).collect()
 }
 
-/// Returns the standard deviation of single values around their trend, by the changes from value to value: neither a slow
-/// drift, nor one step, nor a few values that lie move their median.
+/// Returns the standard deviation of single values around their trend, by the changes from value to value: neither a
+/// slow drift, nor one step, nor a few values that lie move their median.
 pub fn noise(series: &[(f64, f64)]) -> f64 {
     let changes: Vec<f64> = series.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).collect();
     // 1.4826 makes a standard deviation of a median absolute deviation, and a change has two values' noise.
     if changes.is_empty() { 0.0 } else { 1.4826 * median(&changes) / std::f64::consts::SQRT_2 }
 }
 
-/// Returns each time that the series fell below `share` of what its beginning is at least, and below its own noise, for at
-/// least five seconds: the moment of the last value before.
+/// Returns each time that the series fell below `share` of what its beginning is at least, and below its own noise, for
+/// at least five seconds: the moment of the last value before.
 pub fn falls(series: &[(f64, f64)], beginning: &Estimate, share: f64) -> Vec<f64> {
     // A beginning that is not known well is not held against what comes after it.
     let limit = (beginning.low * share).min(beginning.value - BEYOND * noise(series));
@@ -67,8 +67,8 @@ pub fn falls(series: &[(f64, f64)], beginning: &Estimate, share: f64) -> Vec<f64
     found
 }
 
-/// Returns the first fall after which the series, with all its noise, stays below `share` of its beginning; and when it fell
-/// without that: a dip.
+/// Returns the first fall after which the series, with all its noise, stays below `share` of its beginning; and when it
+/// fell without that: a dip.
 pub fn fall(series: &[(f64, f64)], beginning: &Estimate, share: f64) -> (Option<f64>, Option<f64>) {
     let noise = noise(series);
     let stays = |at: &f64| {
@@ -79,8 +79,8 @@ pub fn fall(series: &[(f64, f64)], beginning: &Estimate, share: f64) -> (Option<
     (lasting.first().copied(), dips.first().copied())
 }
 
-/// Returns the median with an interval: that of blocks of some seconds each where there are enough. `noise` is that of the whole
-/// series: of a few values alone it would be a guess.
+/// Returns the median with an interval: that of blocks of some seconds each where there are enough. `noise` is that of
+/// the whole series: of a few values alone it would be a guess.
 pub fn level(values: &[f64], noise: f64) -> Option<Estimate> {
     if values.is_empty() {
         return None;

@@ -114,8 +114,8 @@ fn common(run: &Run) -> [(&'static str, &'static str, String); 6] {
     ]
 }
 
-/// Returns what makes the runs unlike each other in more than what is asked about, a sentence each, and the names of what
-/// any difference may be due to.
+/// Returns what makes the runs unlike each other in more than what is asked about, a sentence each, and the names of
+/// what any difference may be due to.
 pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&'static str>) {
     let mut differences = Vec::new();
     let mut check = |what: &'static str, advice: &'static str, groups: Values| {

@@ -210,7 +210,8 @@ pub(crate) struct Difference {
     pub(super) data: Data,
     /// The shift towards the better.
     pub(crate) shift: Shift,
-    /// How much wider its interval is than its data alone would have it: for the drift of runs apart, or for the control.
+    /// How much wider its interval is than its data alone would have it: for the drift of runs apart, or for the
+    /// control.
     pub(super) widening: Widening,
     /// The value of one count more, where counts are so coarse that they do not differ.
     quantum: f64,
@@ -263,8 +264,8 @@ impl Difference {
         self.widening = self.widening.times(widening);
     }
 
-    /// Returns the size of the difference in standard errors, by its p value, so that it means the same of few values and of
-    /// many; `None` without an interval.
+    /// Returns the size of the difference in standard errors, by its p value, so that it means the same of few values
+    /// and of many; `None` without an interval.
     fn standardised(&self) -> Option<f64> {
         let errors = normal_quantile(self.shift.p);
         (self.shift.estimate.bounded() && errors.is_finite()).then_some(errors)
@@ -275,8 +276,8 @@ impl Difference {
         self.measure.delta(&self.shift.estimate)
     }
 
-    /// Returns the floor of what shares no blocks: it is no surer than what it is measured against is in the first half of the
-    /// run against the second. `None` within blocks.
+    /// Returns the floor of what shares no blocks: it is no surer than what it is measured against is in the first half
+    /// of the run against the second. `None` within blocks.
     pub(crate) fn drift(&self) -> Option<f64> {
         let Data::Apart([base, _]) = &self.data else { return None };
         let (first, second) = base.split_at(base.len() / 2);
@@ -323,8 +324,8 @@ impl Difference {
         }
     }
 
-    /// Returns the smallest true difference, in per cent or points, that four of five such comparisons call: one that passes
-    /// what this report asks for (the half-width of the interval at the level of its q values, the floor and the
+    /// Returns the smallest true difference, in per cent or points, that four of five such comparisons call: one that
+    /// passes what this report asks for (the half-width of the interval at the level of its q values, the floor and the
     /// threshold, whichever is the largest), and 0.84 standard errors. The standard error is the half-width of the 95 %
     /// interval ÷ 1.96 (Lehmann, Nonparametrics, §2.5). Infinite where so few values cannot be called at that level.
     fn detectable(&self, level: f64, threshold: f64) -> f64 {
@@ -337,9 +338,10 @@ impl Difference {
     }
 }
 
-/// Returns how many times as wide the intervals of a report must be for its `controls`, comparisons of two equal arms, to differ
-/// by no more than those say: the root of the mean square of their differences in standard errors, where the sum of squares is
-/// larger than chance lets it be in one report of twenty (χ² by Wilson & Hilferty 1931); 1 otherwise, and of fewer than three.
+/// Returns how many times as wide the intervals of a report must be for its `controls`, comparisons of two equal arms,
+/// to differ by no more than those say: the root of the mean square of their differences in standard errors, where the
+/// sum of squares is larger than chance lets it be in one report of twenty (χ² by Wilson & Hilferty 1931); 1 otherwise,
+/// and of fewer than three.
 pub(crate) fn widening<'a>(controls: impl IntoIterator<Item = &'a Difference>) -> f64 {
     let squares: Vec<f64> =
         controls.into_iter().filter_map(Difference::standardised).map(|errors| errors.powi(2)).collect();
@@ -431,7 +433,8 @@ impl Draft {
         self
     }
 
-    /// An interval without any width is of counts too coarse to differ: it gets what one count more is worth, `quantum`.
+    /// An interval without any width is of counts too coarse to differ: it gets what one count more is worth,
+    /// `quantum`.
     pub(crate) fn resolved(mut self, quantum: f64) -> Draft {
         let estimate = &mut self.difference.shift.estimate;
         if estimate.low >= estimate.high && quantum > 0.0 {

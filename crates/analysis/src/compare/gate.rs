@@ -143,9 +143,9 @@ impl NotCompared {
 }
 
 impl Comparisons {
-    /// Returns the gate for losses of at least `size` per cent (points for deadlines met), with the verdict of a `second`
-    /// comparison, of runs made later. About one chance loss in twenty fails a gate once; in independent runs it rarely
-    /// does so twice (two-stage confirmation).
+    /// Returns the gate for losses of at least `size` per cent (points for deadlines met), with the verdict of a
+    /// `second` comparison, of runs made later. About one chance loss in twenty fails a gate once; in independent runs
+    /// it rarely does so twice (two-stage confirmation).
     pub fn gate(&self, size: f64, second: Option<&Comparisons>) -> Gate {
         let losses: Vec<Comparison> = self.comparisons.iter().filter(|one| one.is_suspect_of(size)).cloned().collect();
         let looks = second.map(|second| looks(&losses, second));
@@ -198,8 +198,8 @@ fn looks(losses: &[Comparison], second: &Comparisons) -> Vec<Second> {
     losses.iter().zip(again).map(look).collect()
 }
 
-/// Returns true if a loss is confirmed: significant by itself, or at least half as large (chance may have doubled the first)
-/// and unlikely by chance.
+/// Returns true if a loss is confirmed: significant by itself, or at least half as large (chance may have doubled the
+/// first) and unlikely by chance.
 fn shown_again(first: &Comparison, again: &Comparison, threshold: f64) -> bool {
     let delta = &again.delta;
     let beyond_doubt = delta.high < 0.0 && delta.value < -threshold && again.q < RATE;

@@ -28,7 +28,8 @@ pub enum Measure {
     Met,
     /// The energy of an operation.
     Energy,
-    /// Processor time of an execution of a command: user and system time, whose sum the kernel knows better than its parts.
+    /// Processor time of an execution of a command: user and system time, whose sum the kernel knows better than its
+    /// parts.
     #[serde(rename = "cpu")]
     Cpu,
     /// User time of an execution.

@@ -122,8 +122,8 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// The rounds or blocks; empty of runs apart.
     pub pairs: Vec<Pair>,
-    /// One unit of the last digit of the values, in per cent of them, where that is more than 1 %: no difference can be told
-    /// closer than that.
+    /// One unit of the last digit of the values, in per cent of them, where that is more than 1 %: no difference can be
+    /// told closer than that.
     pub resolution: Option<f64>,
     /// Remarks on this number, with the letter of the run.
     pub warnings: Vec<Remark>,
@@ -158,8 +158,8 @@ impl Comparison {
         is_unnamed.then(|| if self.measure == Measure::Score { "time" } else { self.measure.name() })
     }
 
-    /// Returns how its values scatter from block to block; nothing of fewer than eight blocks, which show only what is plain
-    /// without them, and of values that may be 0.
+    /// Returns how its values scatter from block to block; nothing of fewer than eight blocks, which show only what is
+    /// plain without them, and of values that may be 0.
     pub fn spreads(&self) -> Option<Spreads> {
         let pairs: Vec<[f64; 2]> = self.pairs.iter().map(|pair| [pair.a, pair.b]).collect();
         let is_known = pairs.len() >= FEWEST && pairs.as_flattened().iter().all(|value| *value > 0.0);
@@ -171,7 +171,8 @@ impl Comparison {
         self.measure.is_of_time(self.cell.metric)
     }
 
-    /// Returns how many times as long the same takes as on the reference side; `None` for what is neither a time nor a rate.
+    /// Returns how many times as long the same takes as on the reference side; `None` for what is neither a time nor a
+    /// rate.
     pub fn time_factor(&self) -> Option<f64> {
         self.is_of_time().then(|| 1.0 / (1.0 + self.delta.value / 100.0))
     }
@@ -238,8 +239,8 @@ pub(crate) fn inverse(delta: Estimate) -> Estimate {
     delta.image(|delta| 100.0 * (1.0 / (1.0 + delta / 100.0) - 1.0))
 }
 
-/// Judges the comparisons of a report among each other; energies for themselves: a meter beside the machine must not change
-/// what is called of its speed.
+/// Judges the comparisons of a report among each other; energies for themselves: a meter beside the machine must not
+/// change what is called of its speed.
 pub(crate) fn judge(drafts: &mut [Draft], threshold: f64) {
     for is_energy in [false, true] {
         let own = drafts.iter_mut().filter(|draft| draft.comparison.is_energy() == is_energy);
@@ -248,8 +249,8 @@ pub(crate) fn judge(drafts: &mut [Draft], threshold: f64) {
 }
 
 impl Comparisons {
-    /// Compares every run with the first one; or, of rounds, what was changed with what it is measured against: each first
-    /// run of two with the second (an odd run at the end has no round and is left out).
+    /// Compares every run with the first one; or, of rounds, what was changed with what it is measured against: each
+    /// first run of two with the second (an odd run at the end has no round and is left out).
     pub fn new(results: Vec<Results>, asked: &Asked) -> Comparisons {
         let runs = lettered(results, asked);
         let contests = contests(&runs, asked.design);
@@ -302,7 +303,8 @@ impl Comparisons {
         if self.asked.design == Design::Rounds { "B" } else { "A" }
     }
 
-    /// The condition that a cell's figures are of: where two were asked for, the one that is measured against the other.
+    /// The condition that a cell's figures are of: where two were asked for, the one that is measured against the
+    /// other.
     pub fn condition<'a>(&'a self, own: &'a str) -> &'a str {
         match (&self.asked.conditions, self.asked.design) {
             (Some([first, _]), Design::Rounds) => first,

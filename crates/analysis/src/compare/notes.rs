@@ -90,9 +90,9 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
     texts.iter().enumerate().filter_map(note).collect()
 }
 
-/// Returns a note, or one on energies and one on the others, if so few trials, rounds or blocks stand behind a comparison that
-/// it could not be decided if it alone differed: the smallest p value that its ranks can have, times the comparisons that
-/// it is judged among, is no smaller than the rate.
+/// Returns a note, or one on energies and one on the others, if so few trials, rounds or blocks stand behind a
+/// comparison that it could not be decided if it alone differed: the smallest p value that its ranks can have, times
+/// the comparisons that it is judged among, is no smaller than the rate.
 pub(crate) fn blind(comparisons: &[&Comparison]) -> Vec<String> {
     let (energies, others): (Vec<&Comparison>, Vec<&Comparison>) = comparisons.iter().partition(|one| one.is_energy());
     [others, energies].iter().filter_map(|judged| blind_among(judged)).collect()

@@ -11,8 +11,9 @@ const FEWEST: usize = 2;
 /// The mean that makes one number of several rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pool {
-    /// The mean of their shifts. Its interval is by resampling blocks for all rates at once, so that noise that hits a whole
-    /// block counts (Davison & Hinkley, Bootstrap Methods, §3.8); each side for itself where they share no blocks.
+    /// The mean of their shifts. Its interval is by resampling blocks for all rates at once, so that noise that hits a
+    /// whole block counts (Davison & Hinkley, Bootstrap Methods, §3.8); each side for itself where they share no
+    /// blocks.
     Resampled,
     /// As if the mean over the rates of each block or round were a rate, of those rates that have all of them.
     ByRound,

@@ -10,8 +10,9 @@ const TOLD: f64 = 1.0;
 /// More digits than any suite prints: a number that was computed.
 const COMPUTED: usize = 6;
 
-/// Returns one unit of the last digit that an imported run's scores are printed with: suites print all of them with as many,
-/// and numbers that end in 0 hide it, so the longest tells. Nothing of a run that was measured here, whose counts are known.
+/// Returns one unit of the last digit that an imported run's scores are printed with: suites print all of them with as
+/// many, and numbers that end in 0 hide it, so the longest tells. Nothing of a run that was measured here, whose counts
+/// are known.
 pub(super) fn unit(results: &Results) -> Option<f64> {
     let digits = |value: f64| value.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
     let printed = results.figures.iter().filter(|row| row.samples.is_empty() && row.latency.is_none());

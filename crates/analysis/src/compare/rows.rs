@@ -112,8 +112,8 @@ pub(super) fn measures(found: &[Match<'_>]) -> Vec<Measure> {
     own.iter().copied().chain(found.iter().all(of_both).then_some(Measure::Energy)).collect()
 }
 
-/// Returns what the runs have of a cell by a measure; or why they cannot be compared by it. Conditions that share no blocks
-/// are compared as runs apart.
+/// Returns what the runs have of a cell by a measure; or why they cannot be compared by it. Conditions that share no
+/// blocks are compared as runs apart.
 pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) -> Result<Observed, String> {
     let Some(Match { sides, .. }) = found.first() else { return Err("no run has it".to_owned()) };
     match design {
@@ -175,7 +175,8 @@ fn of_means(means: Sides<Mean>, shown: Sides<f64>, n: Sides<usize>, method: Meth
     Observed::from_data(Design::Apart, shown, n, Data::Means(judged.less(&base), method))
 }
 
-/// Returns p99 of all trials' frames together, whose interval is by resampling trials: single trials have too few frames.
+/// Returns p99 of all trials' frames together, whose interval is by resampling trials: single trials have too few
+/// frames.
 fn merged(side: &Side<'_>) -> Result<Mean, String> {
     let score = &side.row.score;
     if side.row.latency.as_ref().is_none_or(|latency| latency.value != "p99") {
@@ -186,8 +187,8 @@ fn merged(side: &Side<'_>) -> Result<Mean, String> {
     Ok(Mean { value: -score.value.max(LEAST).natural_log(), error, degrees })
 }
 
-/// Returns the mean shares of deadlines met with their errors over trials. Where no trial of either side differs from the others,
-/// as where all have 100 %, their spread shows nothing: then half of what may be hidden is the error.
+/// Returns the mean shares of deadlines met with their errors over trials. Where no trial of either side differs from
+/// the others, as where all have 100 %, their spread shows nothing: then half of what may be hidden is the error.
 fn shares(a: &Latency, b: &Latency) -> Sides<Mean> {
     let mean = |side: &Latency| Mean::new(&side.trials.iter().filter_map(|trial| trial.met).collect::<Vec<f64>>());
     let means = Sides { a: mean(a), b: mean(b) };

@@ -1,5 +1,5 @@
-//! The tables of S. Nitzberg's thesis (Performance Benchmarking of UNIX System Auditing, Monmouth College, 1994): what a
-//! change costs in each round of two runs, and how far the rounds agree.
+//! The tables of S. Nitzberg's thesis (Performance Benchmarking of UNIX System Auditing, Monmouth College, 1994): what
+//! a change costs in each round of two runs, and how far the rounds agree.
 
 use serde::Serialize;
 
@@ -54,7 +54,8 @@ pub struct Bar {
 }
 
 impl Thesis {
-    /// Returns the tables of comparisons by rounds. Shares of deadlines met and energies are no rates, and so not among them.
+    /// Returns the tables of comparisons by rounds. Shares of deadlines met and energies are no rates, and so not among
+    /// them.
     pub(super) fn new(comparisons: &[Comparison], rounds: usize, beyond: f64) -> Thesis {
         let rates = comparisons.iter().filter(|one| one.is_of_time());
         let rows: Vec<ThesisRow> = rates.filter_map(|one| row(one, rounds)).collect();

@@ -64,7 +64,8 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
     value.filter(|value| value.is_finite())
 }
 
-/// Returns the values of a trial by the number of its block from 1: its own, or of commands that alternate those of its rounds.
+/// Returns the values of a trial by the number of its block from 1: its own, or of commands that alternate those of its
+/// rounds.
 fn numbered(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
     if !cell.in_turn || measure == Measure::Energy {
         return whole(cell, trial, measure);
@@ -133,8 +134,8 @@ impl<'a> Arms<'a> {
         control
     }
 
-    /// Judges the comparisons of a report, whose intervals are as wide as the control, two equal arms, shows that they must be;
-    /// returns how many times wider that makes them, and those of energies.
+    /// Judges the comparisons of a report, whose intervals are as wide as the control, two equal arms, shows that they
+    /// must be; returns how many times wider that makes them, and those of energies.
     pub(super) fn judge(drafts: &mut [Draft], control: &[Draft], threshold: f64) -> [f64; 2] {
         let widening = [false, true].map(|is_energy| {
             let is_own =

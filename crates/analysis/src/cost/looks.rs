@@ -17,8 +17,8 @@ const NARROW_LATENCY: f64 = 0.05;
 /// The share of a large difference at which its half-width is narrow enough.
 const SHARE: f64 = 0.2;
 
-/// The fewest executions of a command whose noise is known: by simulation, an interval that fewer let appear narrow enough holds
-/// in one of three runs.
+/// The fewest executions of a command whose noise is known: by simulation, an interval that fewer let appear narrow
+/// enough holds in one of three runs.
 const FEWEST: usize = 20;
 
 /// The share of a difference between commands that is narrow enough as the half-width of its interval.
@@ -65,9 +65,9 @@ pub struct Question {
     pub budget: f64,
 }
 
-/// Returns true if what was measured of one test answers the question for every command but the first: the interval of the
-/// difference in time is narrower than the precision or a fifth of the difference, or it lies on one side of the threshold or
-/// within it, at the level of a look ([`stats::look_level`]). `family` are the cells with their trials.
+/// Returns true if what was measured of one test answers the question for every command but the first: the interval of
+/// the difference in time is narrower than the precision or a fifth of the difference, or it lies on one side of the
+/// threshold or within it, at the level of a look ([`stats::look_level`]). `family` are the cells with their trials.
 pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     let (cells, trials) = printed::cells(family.iter().map(|(cell, trials)| (*cell, trials.iter().collect())));
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
@@ -80,7 +80,8 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     })
 }
 
-/// Returns the pairs and the change in time in per cent, positive is slower, of every command but the first, by its name.
+/// Returns the pairs and the change in time in per cent, positive is slower, of every command but the first, by its
+/// name.
 pub fn changes(family: &[(&Cell, &[Trial])]) -> Vec<(String, usize, Estimate)> {
     let (cells, trials) = numbered(family);
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
@@ -117,8 +118,8 @@ impl Progress {
         Progress { executions: [count(trials), count(before)], seconds: last.fold(0.0, f64::max), rows }
     }
 
-    /// Returns true where the width of the interval is looked at: after each half as many executions again. Of many looks one
-    /// finds a narrow interval by luck.
+    /// Returns true where the width of the interval is looked at: after each half as many executions again. Of many
+    /// looks one finds a narrow interval by luck.
     fn looks_at_width(&self) -> bool {
         let looks = self.executions.map(|count| ((count.max(1) as f64).natural_log() / 1.5.natural_log()).floor());
         looks[0] > looks[1]
@@ -151,8 +152,8 @@ impl Question {
     }
 }
 
-/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) significantly, with the arms
-/// that they are compared with: what deserves a second look. `trials` are those of each cell.
+/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) significantly, with the
+/// arms that they are compared with: what deserves a second look. `trials` are those of each cell.
 pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
     let arms = Arms { cells, trials: &trials, against: against(cells), threshold: THRESHOLD };

@@ -48,8 +48,8 @@ pub(super) fn losses(cell: &Cell, trials: &[&Trial]) -> Option<Losses> {
     })
 }
 
-/// Returns the events that were seen and those that were lost; `None` unless they were counted, or auditing has a known rate of
-/// them. An event that the test made and nobody saw is lost, whatever the counter of losses says.
+/// Returns the events that were seen and those that were lost; `None` unless they were counted, or auditing has a known
+/// rate of them. An event that the test made and nobody saw is lost, whatever the counter of losses says.
 fn counts(trial: &Trial) -> Option<[f64; 2]> {
     let evidence = trial.evidence.as_ref()?;
     let counter = |name: &str| evidence.figures.get(name).map(|figure| figure.0);
@@ -93,7 +93,8 @@ impl Rate {
     }
 }
 
-/// Returns from which rate on events are lost and programs are held up, in sentences; `None` unless one test had several rates.
+/// Returns from which rate on events are lost and programs are held up, in sentences; `None` unless one test had
+/// several rates.
 pub(super) fn sentence(effects: &[Effect]) -> Option<String> {
     let own = || effects.iter().filter(|effect| effect.comparison.measure == Measure::Score);
     let mut rates: Vec<Rate> = own().filter_map(Rate::new).collect();

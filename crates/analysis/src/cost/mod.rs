@@ -1,21 +1,23 @@
 //! The cost of conditions: every condition against the one they are compared with, within the blocks of one run.
 //!
-//! A block holds one trial of every arm in random order: the condition compared with (the *reference*), every other condition,
-//! and in some blocks the first a second time (the *control*). What drifts slowly hits all arms of a block alike and goes with their
-//! difference; what is left is as likely to favour the one as the other. From block to block the differences of logarithms
-//! are judged by Hodges and Lehmann's estimate with the exact signed-rank interval ([`stats::paired_shift`]).
+//! A block holds one trial of every arm in random order: the condition compared with (the *reference*), every other
+//! condition, and in some blocks the first a second time (the *control*). What drifts slowly hits all arms of a block
+//! alike and goes with their difference; what is left is as likely to favour the one as the other. From block to block
+//! the differences of logarithms are judged by Hodges and Lehmann's estimate with the exact signed-rank interval
+//! ([`stats::paired_shift`]).
 //!
-//! A condition is compared with one arm, the first, and the control serves as a proof alone. The mean of both arms would
-//! have less noise (three arms of equal noise σ give a difference of variance 1.5·σ² in place of 2·σ², intervals narrower by
-//! an eighth), but one value less a mean of two is not symmetric where noise is skewed, and noise is: stalls only slow. The
-//! signed ranks ask for symmetry, and under stalls such intervals cover 92 % with 24 blocks and 89 % with 48 in place of
-//! 95 %, at no less width. The difference of two equal arms in random order is symmetric whatever the noise
-//! (`tests/cost/` shows both).
+//! A condition is compared with one arm, the first, and the control serves as a proof alone. The mean of both arms
+//! would have less noise (three arms of equal noise σ give a difference of variance 1.5·σ² in place of 2·σ², intervals
+//! narrower by an eighth), but one value less a mean of two is not symmetric where noise is skewed, and noise is:
+//! stalls only slow. The signed ranks ask for symmetry, and under stalls such intervals cover 92 % with 24 blocks and
+//! 89 % with 48 in place of 95 %, at no less width. The difference of two equal arms in random order is symmetric
+//! whatever the noise (`tests/cost/` shows both).
 //!
 //! The control proves the intervals: over all cells its differences must be as small as they say. If they are not, all
-//! intervals of the report are wider by one factor. (A sieve in place of that proof, each difference against the control
-//! of its own cell, keeps false alarms at 0.4 % where 5 % is meant, and finds a true 5 % in 16 % of runs in place of
-//! 64 %.) [`crate::compare::engine`] has the rest. On randomised interleaving: Abedi & Brecht 2017; Laaber et al. 2019.
+//! intervals of the report are wider by one factor. (A sieve in place of that proof, each difference against the
+//! control of its own cell, keeps false alarms at 0.4 % where 5 % is meant, and finds a true 5 % in 16 % of runs in
+//! place of 64 %.) [`crate::compare::engine`] has the rest. On randomised interleaving: Abedi & Brecht 2017; Laaber et
+//! al. 2019.
 
 mod arms;
 mod looks;
@@ -57,8 +59,8 @@ pub struct Cost {
     pub conditions: Vec<Condition>,
     /// The control: the second arm of `against` compared with the first, one per cell and measure.
     pub control: Vec<Effect>,
-    /// How many times as wide all intervals but those of energies are because the control differs by more than its own say; 1 if
-    /// it does not.
+    /// How many times as wide all intervals but those of energies are because the control differs by more than its own
+    /// say; 1 if it does not.
     pub widening: f64,
     /// The rows of those second arms.
     pub controls: Vec<Figure>,
@@ -77,8 +79,8 @@ pub struct Condition {
     pub sentence: String,
     /// One per cell and measure, in the order of the rows.
     pub effects: Vec<Effect>,
-    /// Per index (its id, or `all` for the geometric mean of all rates) and number of copies: the difference in per cent, by
-    /// resampling blocks jointly.
+    /// Per index (its id, or `all` for the geometric mean of all rates) and number of copies: the difference in per
+    /// cent, by resampling blocks jointly.
     pub totals: Vec<Total>,
     /// The proofs that it was on, each once.
     pub evidence: Vec<String>,
@@ -207,7 +209,8 @@ impl Cost {
         self.conditions.iter().flat_map(|condition| &condition.effects)
     }
 
-    /// Returns whether any time grew by more than `size` per cent, by its whole interval; `None` if intervals leave it open.
+    /// Returns whether any time grew by more than `size` per cent, by its whole interval; `None` if intervals leave it
+    /// open.
     pub fn is_slower(&self, size: f64) -> Option<bool> {
         let times = self.effects().map(|effect| &effect.comparison).filter(|one| one.measure == Measure::Score);
         let changes: Vec<_> = times.map(Comparison::change).collect();
@@ -246,8 +249,8 @@ fn effect(draft: &Draft, rows: &[Figure], arms: &Arms<'_>) -> Effect {
     }
 }
 
-/// Returns the totals of one condition: for every number of copies and load the geometric mean of all its rates, and before
-/// it that of every index the run shows.
+/// Returns the totals of one condition: for every number of copies and load the geometric mean of all its rates, and
+/// before it that of every index the run shows.
 fn totals(drafts: &[&Draft], run: &Run, catalogue: &Catalogue) -> Vec<Total> {
     let keys = drafts.iter().map(|draft| (&draft.comparison.cell.key, *draft));
     let mut places: Vec<((u32, &str), Vec<&Draft>)> =

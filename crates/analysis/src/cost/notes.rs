@@ -125,9 +125,9 @@ fn control(controls: &[&Comparison], widening: f64) -> String {
     }
 }
 
-/// Returns by how many per cent the machine became faster from the first block to the last, as the condition compared with
-/// shows it: the slope of the blocks' means (logarithms, each test about its own mean) by least squares, where it differs
-/// from none with p < 1 %.
+/// Returns by how many per cent the machine became faster from the first block to the last, as the condition compared
+/// with shows it: the slope of the blocks' means (logarithms, each test about its own mean) by least squares, where it
+/// differs from none with p < 1 %.
 fn drift(arms: &Arms<'_>, rows: &[Figure]) -> Option<String> {
     let mut sums: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.cell.key.condition == arms.against) {

@@ -9,8 +9,8 @@ use stats::{Exact, paired_shift};
 /// The fewest blocks with a sum.
 const FEWEST: usize = 3;
 
-/// Returns a sentence about the test that pays most for a condition: how many times as long it takes under the whole, and under
-/// the sum of the parts that the condition's row names. `None` if it names none, or not all were measured.
+/// Returns a sentence about the test that pays most for a condition: how many times as long it takes under the whole,
+/// and under the sum of the parts that the condition's row names. `None` if it names none, or not all were measured.
 pub(super) fn sentence(whole: &Condition, all: &[Condition], catalogue: &Catalogue) -> Option<String> {
     let (id, level) = whole.name.split_once('=')?;
     let switch = catalogue.switches.iter().find(|switch| switch.id == id)?;
@@ -35,8 +35,8 @@ pub(super) fn sentence(whole: &Condition, all: &[Condition], catalogue: &Catalog
     })
 }
 
-/// Returns the logarithm of the parts' ratios together in the block of `first`, the part that each of the others has in it:
-/// Σ others − (number of others − 1) · first.
+/// Returns the logarithm of the parts' ratios together in the block of `first`, the part that each of the others has in
+/// it: Σ others − (number of others − 1) · first.
 fn sum(first: &Pair, others: &[&Effect]) -> Option<f64> {
     let mut sum = log_ratio(first);
     for part in others {
@@ -57,7 +57,8 @@ fn log_ratio(pair: &Pair) -> f64 {
     (pair.b / pair.a).natural_log()
 }
 
-/// Returns the time under a condition as a multiple of the time without it, with its 95 % interval: `1.42x (1.36x to 1.49x)`.
+/// Returns the time under a condition as a multiple of the time without it, with its 95 % interval: `1.42x (1.36x to
+/// 1.49x)`.
 fn slowdown(log_ratios: &[f64], effect: &Effect) -> String {
     let sign = if effect.comparison.lower_is_better() { 1.0 } else { -1.0 };
     let shift = paired_shift(&log_ratios.iter().map(|ratio| sign * ratio).collect::<Vec<f64>>()).estimate;

@@ -1,9 +1,9 @@
 //! The power of comparisons on this machine: arms that are equal and arms slowed on purpose, judged by the same steps
 //! as conditions.
 //!
-//! The three equal arms of a block are measured in random order, so whichever of them is called the first, its control or the
-//! condition makes no difference: every way to choose, block by block, is one more comparison of equal arms that the run might
-//! have been (a randomisation test: Edgington & Onghena, Randomization Tests, 4th ed., §3).
+//! The three equal arms of a block are measured in random order, so whichever of them is called the first, its control
+//! or the condition makes no difference: every way to choose, block by block, is one more comparison of equal arms that
+//! the run might have been (a randomisation test: Edgington & Onghena, Randomization Tests, 4th ed., §3).
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -28,7 +28,8 @@ const NOTHING: f64 = 0.1;
 /// Differences in per cent whose price is told.
 const SIZES: [f64; 3] = [1.0, 2.0, 5.0];
 
-/// The fewest blocks that are asked for. The interval of six reaches from the lowest to the highest, a quarter wider than Student's.
+/// The fewest blocks that are asked for. The interval of six reaches from the lowest to the highest, a quarter wider
+/// than Student's.
 const FEWEST: u32 = 7;
 
 /// The quantile of the normal distribution that one in ten lies beyond.
@@ -86,7 +87,8 @@ pub struct Price {
 }
 
 impl Power {
-    /// Returns what a run of equal and slowed arms shows; `None` if it has no such arms, or none of their trials worked.
+    /// Returns what a run of equal and slowed arms shows; `None` if it has no such arms, or none of their trials
+    /// worked.
     pub(crate) fn new(journal: &Journal, trials: &[Vec<&Trial>]) -> Option<Power> {
         let bench = Bench { cells: &journal.cells, trials, against: &journal.run.against };
         let blocks = journal.trials.iter().map(|trial| trial.block + 1).max()?;
@@ -184,8 +186,8 @@ impl<'a> Bench<'a> {
         Some([(self.against, false), (self.against, true), (third, false)])
     }
 
-    /// Judges a report about cost whose condition, its base and its control are the equal arms in an order drawn for every block
-    /// and test; or whose condition is the `slowed` one.
+    /// Judges a report about cost whose condition, its base and its control are the equal arms in an order drawn for
+    /// every block and test; or whose condition is the `slowed` one.
     fn judged(&self, equal: &[Arm<'_>; 3], slowed: Option<&str>, random: &mut Pcg64Mcg) -> Vec<Comparison> {
         let (mut cells, mut trials) = (Vec::new(), Vec::new());
         for test in self.cells.iter().filter(|cell| (cell.key.condition.as_str(), cell.control) == equal[0]) {
@@ -243,10 +245,11 @@ fn needs(equal: &[Comparison], blocks: u32, pace: f64) -> Vec<Need> {
     tests.into_iter().filter_map(need).collect()
 }
 
-/// Returns how many blocks show a difference of `percent` in four of five comparisons, where an interval over `blocks` blocks has
-/// the half-width `half`. The standard deviation behind `half` is known from two contrasts of three arms per block; taken is
-/// what it is at most with 90 % confidence (χ² by Wilson & Hilferty 1931). Few blocks have wider intervals than the root of
-/// their number says: by Student's t, which is within 5 % of the signed-rank interval's from seven normal values on.
+/// Returns how many blocks show a difference of `percent` in four of five comparisons, where an interval over `blocks`
+/// blocks has the half-width `half`. The standard deviation behind `half` is known from two contrasts of three arms per
+/// block; taken is what it is at most with 90 % confidence (χ² by Wilson & Hilferty 1931). Few blocks have wider
+/// intervals than the root of their number says: by Student's t, which is within 5 % of the signed-rank interval's from
+/// seven normal values on.
 fn blocks_to_show(percent: f64, half: f64, blocks: u32) -> u32 {
     let part = 2.0 / (9.0 * 2.0 * f64::from(blocks.max(2) - 1));
     let least = (1.0 - part - ONE_IN_TEN * part.sqrt()).powi(3);

@@ -59,9 +59,9 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
     format!("{}.", parts.join("; "))
 }
 
-/// One effect of every cell: the worst loss, else a gain, else what is not known, else that it is the same. Deadlines are in
-/// points, which are not compared with per cents: they speak where no percentile does. A command's time speaks before its
-/// memory. Energies speak for themselves.
+/// One effect of every cell: the worst loss, else a gain, else what is not known, else that it is the same. Deadlines
+/// are in points, which are not compared with per cents: they speak where no percentile does. A command's time speaks
+/// before its memory. Energies speak for themselves.
 fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
     let order = |effect: &Effect| {
         let measure = effect.comparison.measure;
@@ -123,8 +123,8 @@ impl Labels {
         if self.several { format!("{name} ({})", words::copies(cell.key.copies)) } else { name }
     }
 
-    /// A loss of rate with its interval, which allows for its having been chosen: `Pipe Throughput by 24 % (14 to 39; 1.31x the
-    /// time)`; of a time, `getpid take 7.4x (7.2x to 7.6x) as long`.
+    /// A loss of rate with its interval, which allows for its having been chosen: `Pipe Throughput by 24 % (14 to 39;
+    /// 1.31x the time)`; of a time, `getpid take 7.4x (7.2x to 7.6x) as long`.
     fn loss(&self, effect: &Effect, largest: bool) -> String {
         if effect.comparison.lower_is_better() {
             return format!("{} take {} as long", self.name(effect), long(effect));

@@ -19,8 +19,8 @@ fn sum<T>(all: &[T], of: impl Fn(&T) -> f64) -> f64 {
     all.iter().map(of).sum()
 }
 
-/// Returns what auditing wrote in all trials that have both a trail and a result; nothing without any. Where nothing was
-/// counted, figures per count are NaN.
+/// Returns what auditing wrote in all trials that have both a trail and a result; nothing without any. Where nothing
+/// was counted, figures per count are NaN.
 pub(super) fn figures(cell: &Cell, trials: &[&Trial]) -> Option<TrailFigures> {
     let own = trials.iter().filter(|trial| trial.cell == cell.id && !trial.copies.is_empty());
     let audited = own.filter_map(|trial| Some((work(trial), trial.evidence.as_ref()?.trail.as_ref()?)));
@@ -56,8 +56,8 @@ pub(super) fn calls(trials: &[&Trial]) -> Option<f64> {
     (!told.is_empty()).then(|| median(&told))
 }
 
-/// Returns the processor time in ns per count of the arms compared with and of a condition's cell; nothing where a program
-/// did not tell its own, or nothing was counted.
+/// Returns the processor time in ns per count of the arms compared with and of a condition's cell; nothing where a
+/// program did not tell its own, or nothing was counted.
 pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -> Option<Sides<f64>> {
     // One program executes the commands of all arms.
     if cell.in_turn {

@@ -115,8 +115,8 @@ fn unlike(differences: &[Vec<Option<Cell>>], columns: usize, places: &Places<'_>
     outliers
 }
 
-/// Facts that changed, and on how many nodes; those of a moment, and those that changed to something else on nearly every
-/// node, tell nothing.
+/// Facts that changed, and on how many nodes; those of a moment, and those that changed to something else on nearly
+/// every node, tell nothing.
 fn facts(pairs: &[(&Delivered<'_>, &Delivered<'_>)]) -> Vec<FactChange> {
     /// Its label, and how often it changed from what to what.
     type Changed<'a> = (&'a str, HashMap<(&'a str, &'a str), usize>);

@@ -1,5 +1,5 @@
-//! Which nodes take more energy than others of their group for the same work. Judged for itself, so that what is called slow does
-//! not depend on whether energy could be read.
+//! Which nodes take more energy than others of their group for the same work. Judged for itself, so that what is called
+//! slow does not depend on whether energy could be read.
 
 use super::judge::{Family, named};
 use super::table::Table;
@@ -9,8 +9,8 @@ use journal::Fact;
 use stats::{Exact, false_discovery_rates, mean};
 use words::Grouped;
 
-/// Returns what each node took, where it is known, in the order in which they were delivered. Nodes are compared within their
-/// group and with those whose energy comes from the same source.
+/// Returns what each node took, where it is known, in the order in which they were delivered. Nodes are compared within
+/// their group and with those whose energy comes from the same source.
 pub(super) fn taken(delivered: &[Delivered<'_>], families: &[Family], threshold: f64) -> Vec<Option<Taken>> {
     let table = Table::of_energy(delivered);
     let mut found: Vec<Option<Taken>> = vec![None; delivered.len()];

@@ -96,7 +96,8 @@ pub(super) fn traits(delivered: &[Delivered<'_>], slow: &[bool]) -> Vec<Trait> {
     traits
 }
 
-/// Two slow nodes or all of them share it, more than the others, and not by chance; or all of them and hardly any other.
+/// Two slow nodes or all of them share it, more than the others, and not by chance; or all of them and hardly any
+/// other.
 fn is_shown(one: &Trait) -> bool {
     let all = one.slow_with == one.slow && one.slow > 0;
     (one.slow_with >= 2 || all) && (one.p <= 0.05 || all && one.others_with * RARE <= one.others)
@@ -158,8 +159,8 @@ fn candidate(name: &str, label: &str, value: String, (slow_with, others_with): (
     Trait { name, label, value, slow_with, slow, others_with, others, p, q: 1.0 }
 }
 
-/// A fact whose value nearly every node has to itself: numbers are reported by the least and the greatest quarter of the
-/// nodes, anything else not at all.
+/// A fact whose value nearly every node has to itself: numbers are reported by the least and the greatest quarter of
+/// the nodes, anything else not at all.
 fn binned(name: &str, fact: &Told<'_>, slow: &[bool]) -> Vec<Trait> {
     let known = fact.values.iter().flatten().count();
     let nodes = fact.quantities.iter().zip(slow);

@@ -9,8 +9,8 @@ use stats::{Estimate, Exact, NORMAL_975, false_discovery_rates, mean, median, qn
 /// Degrees of freedom that the tails of n values over their own Qₙ lack, by simulation.
 const LOST: f64 = 3.0;
 
-/// The least that nodes are taken to differ by, in typical standard errors: a few may be alike by luck or by rounding, and
-/// intervals of order statistics are wider than they need be.
+/// The least that nodes are taken to differ by, in typical standard errors: a few may be alike by luck or by rounding,
+/// and intervals of order statistics are wider than they need be.
 const LEAST: f64 = 0.5;
 
 /// The verdicts on a group's nodes.
@@ -40,10 +40,11 @@ pub(super) struct Judged {
 pub(super) struct Deviation {
     /// How far, negative where it is worse.
     pub(super) value: f64,
-    /// The standard error of that: of the node's own measurement and of the typical logarithm; NaN where it is not known.
+    /// The standard error of that: of the node's own measurement and of the typical logarithm; NaN where it is not
+    /// known.
     pub(super) error: f64,
-    /// The standard error of the node's own measurement, which is what places are told apart by: the typical logarithm is the
-    /// same for all.
+    /// The standard error of the node's own measurement, which is what places are told apart by: the typical logarithm
+    /// is the same for all.
     pub(super) own: f64,
     /// The node's own noise, as variance beyond the common one.
     excess: f64,
@@ -91,8 +92,8 @@ fn usual(cells: &[Option<Cell>]) -> f64 {
     median(&cells.iter().flatten().map(|cell| cell.error).filter(|error| error.is_finite()).collect::<Vec<f64>>())
 }
 
-/// How noisy each node is: the median over the columns of what its standard errors are to typical ones. A single error of
-/// few trials may be small by luck; all of them are not.
+/// How noisy each node is: the median over the columns of what its standard errors are to typical ones. A single error
+/// of few trials may be small by luck; all of them are not.
 fn noise(cells: &[Vec<Option<Cell>>], nodes: usize) -> Vec<f64> {
     let usual: Vec<f64> = cells.iter().map(|cells| usual(cells)).collect();
     let of_node = |node: usize| {

@@ -1,7 +1,7 @@
 //! From what many nodes delivered to which of them are slow, at what, by how much, and what they have in common. Pure.
 //!
-//! All figures are compared as logarithms, turned so that more is better: a rate as it is, a time or a latency upside down.
-//! Deviations are in per cent, (node − typical) ÷ typical of that, and negative where the node is worse.
+//! All figures are compared as logarithms, turned so that more is better: a rate as it is, a time or a latency upside
+//! down. Deviations are in per cent, (node − typical) ÷ typical of that, and negative where the node is worse.
 
 mod against;
 mod energy;
@@ -161,8 +161,8 @@ impl Node {
 pub struct Taken {
     /// Its mean power in W, the geometric mean over its tests.
     pub watts: f64,
-    /// By how much an operation took more than with its group's typical node, in per cent, over all tests: positive is worse. The
-    /// interval is of the measurement.
+    /// By how much an operation took more than with its group's typical node, in per cent, over all tests: positive is
+    /// worse. The interval is of the measurement.
     pub excess: Estimate,
     /// The p value among its group's nodes with the same source of energy; 1 where it is not judged.
     pub p: f64,

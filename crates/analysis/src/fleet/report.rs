@@ -11,8 +11,8 @@ use stats::{Estimate, Exact, NORMAL_975, mean, rank_ranges};
 use words::Grouped;
 
 impl FleetReport {
-    /// Returns the report of what nodes delivered for the fleet run `run`, and what changed since `before`: a fleet run's name
-    /// with what its nodes delivered.
+    /// Returns the report of what nodes delivered for the fleet run `run`, and what changed since `before`: a fleet
+    /// run's name with what its nodes delivered.
     ///
     /// # Errors
     /// No node has the fact that should make the groups.

@@ -33,8 +33,8 @@ fn percent(deviation: f64) -> f64 {
     100.0 * deviation.exponential_less_1()
 }
 
-/// The robust mean of variances: the median of what each is of the median of its chi-square distribution (Wilson & Hilferty
-/// 1931), as a standard deviation.
+/// The robust mean of variances: the median of what each is of the median of its chi-square distribution (Wilson &
+/// Hilferty 1931), as a standard deviation.
 fn within(scatters: &[(f64, f64)]) -> f64 {
     let typical = |degrees: f64| (1.0 - 2.0 / (9.0 * degrees)).powi(3);
     let known = scatters.iter().filter(|(variance, degrees)| variance.is_finite() && *degrees > 0.0);

@@ -106,8 +106,8 @@ fn series(key: &Key) -> [&str; 3] {
     [&key.test, &key.load, &key.condition]
 }
 
-/// Returns how every test scales that was measured at two levels or more, in the order of the rows. `trials` are those of
-/// each cell.
+/// Returns how every test scales that was measured at two levels or more, in the order of the rows. `trials` are those
+/// of each cell.
 pub(super) fn scalings(run: &Run, rows: &[Figure], trials: &[Vec<&Trial>]) -> Vec<Scaling> {
     let is_usable = |row: &&Figure| row.cell.metric != Metric::Latency && row.score.value.is_finite();
     let usable = rows.iter().filter(is_usable).filter(|row| row.score.value > 0.0);
@@ -153,8 +153,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// This level's total over that of another: within blocks, or of `totals`, this one's and the other's, if they share
-    /// none. The other has no total if it is this level.
+    /// This level's total over that of another: within blocks, or of `totals`, this one's and the other's, if they
+    /// share none. The other has no total if it is this level.
     fn gain(&self, less: &Measured<'_>, totals: (&Estimate, Option<&Estimate>)) -> Estimate {
         match totals {
             (_, None) => Estimate { value: 1.0, low: 1.0, high: 1.0 },
@@ -249,8 +249,8 @@ fn clocks(group: &[&Measured<'_>], all: &[Measured<'_>]) -> (Clock, Option<Vec<V
 
 /// The levels, and the totals of their trials as the law is fitted to them.
 ///
-/// Gains are from the differences within blocks, and the totals of the levels after the first are that of the first times the
-/// gain, so that the columns and the law are of one estimator.
+/// Gains are from the differences within blocks, and the totals of the levels after the first are that of the first
+/// times the gain, so that the columns and the law are of one estimator.
 fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, Vec<ByBlock>) {
     let first = group[0];
     let reference = clocks.map(|clocks| median(&clocks[0]));

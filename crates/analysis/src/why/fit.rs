@@ -6,15 +6,16 @@ use rand_pcg::Pcg64Mcg;
 use stats::{Exact, mean, median, normal_p};
 use words::Unique;
 
-/// Up to this number of systems every way to deal out the values is tried; with more systems, a random sample of [`WAYS`].
+/// Up to this number of systems every way to deal out the values is tried; with more systems, a random sample of
+/// [`WAYS`].
 const ALL_WAYS: usize = 8;
 const WAYS: usize = 5000;
 
 /// This many tests outside a reach show how fast a system is apart from it.
 const OUTSIDE: usize = 2;
 
-/// The figures of systems by test: logarithms that are larger where better, less the mean of the systems, and their standard
-/// errors.
+/// The figures of systems by test: logarithms that are larger where better, less the mean of the systems, and their
+/// standard errors.
 #[derive(Debug, Default)]
 pub(super) struct Matrix(Vec<Vec<(f64, f64)>>);
 
@@ -39,7 +40,8 @@ pub(super) struct Fit {
 }
 
 impl Grouping {
-    /// Returns how values split systems; nothing if all have the same, or if each of several has another and they are not numbers.
+    /// Returns how values split systems; nothing if all have the same, or if each of several has another and they are
+    /// not numbers.
     pub fn new(values: &[String], numbers: Option<Vec<f64>>) -> Option<Grouping> {
         let known = values.iter().unique();
         let groups = values.iter().filter_map(|value| known.iter().position(|one| *one == value));
@@ -51,8 +53,8 @@ impl Grouping {
         }
     }
 
-    /// Returns the values as the fact alone predicts them: the means of its groups, or the line through them; and the number
-    /// of parameters.
+    /// Returns the values as the fact alone predicts them: the means of its groups, or the line through them; and the
+    /// number of parameters.
     fn fitted(&self, values: &[f64]) -> (Vec<f64>, usize) {
         match self {
             Grouping::Values(groups) => {
@@ -158,8 +160,8 @@ impl Matrix {
         of(true).hypotenuse(of(false))
     }
 
-    /// How far the differences that go with a fact are those of its reach: the squared cosine between what each test shows of
-    /// the contrast and what the reach says, 1 inside and 0 outside.
+    /// How far the differences that go with a fact are those of its reach: the squared cosine between what each test
+    /// shows of the contrast and what the reach says, 1 inside and 0 outside.
     fn shape(&self, fitted: &[f64], inside: &[bool]) -> Option<f64> {
         let outside = self.outside(inside)?;
         let centre = mean(fitted);
@@ -174,8 +176,8 @@ impl Matrix {
         (all > 0.0 && own > 0.0).then(|| own * own / (count * all))
     }
 
-    /// Returns the share of the ways to deal the fact's values out to the systems that explain as much of the contrast: all ways
-    /// of up to eight systems, a sample of them beyond (Fisher, The Design of Experiments, §21).
+    /// Returns the share of the ways to deal the fact's values out to the systems that explain as much of the contrast:
+    /// all ways of up to eight systems, a sample of them beyond (Fisher, The Design of Experiments, §21).
     pub fn chance(&self, grouping: &Grouping, inside: &[bool]) -> f64 {
         let Some(contrast) = self.contrast(inside) else { return 1.0 };
         let own = grouping.explained(&contrast) - 1e-9;

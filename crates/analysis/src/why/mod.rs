@@ -1,9 +1,9 @@
 //! Why systems differ: the facts that go with the differences, as hints. `docs/methodology.md` has the reasoning.
 //!
-//! A fact can only explain what it can reach ([`reach`]): a C library starts programs, mitigations cost at system calls, a clock
-//! moves everything. For each fact that differs, the systems' *contrast* is what its tests have more than all others
-//! ([`fit`]). It is named if its values explain the contrast, the contrast is larger than chance and intervals allow, and
-//! the differences have the shape of its reach.
+//! A fact can only explain what it can reach ([`reach`]): a C library starts programs, mitigations cost at system
+//! calls, a clock moves everything. For each fact that differs, the systems' *contrast* is what its tests have more
+//! than all others ([`fit`]). It is named if its values explain the contrast, the contrast is larger than chance and
+//! intervals allow, and the differences have the shape of its reach.
 
 mod fit;
 mod reach;

@@ -55,7 +55,8 @@ fn catalogue() -> Catalogue {
     Catalogue::load().unwrap()
 }
 
-/// Systems with eight trials of each test of the index: 2 % of noise in each, and a drift of 0.5 % that a run's tests share.
+/// Systems with eight trials of each test of the index: 2 % of noise in each, and a drift of 0.5 % that a run's tests
+/// share.
 fn systems(count: usize, causes: &[Cause], seed: u64) -> Vec<Results> {
     let catalogue = catalogue();
     let tests = catalogue.expand(&["index".to_owned()]).unwrap();

@@ -1,5 +1,5 @@
-//! Commands that are executed in turn on a machine that is made up: how often equal ones are called different, how often an
-//! interval holds the truth at the moment the run stops, and how long that takes.
+//! Commands that are executed in turn on a machine that is made up: how often equal ones are called different, how
+//! often an interval holds the truth at the moment the run stops, and how long that takes.
 
 use analysis::{Comparison, Question, Results, Verdict, is_answered};
 use catalogue::{Catalogue, Metric};
@@ -135,7 +135,8 @@ fn measured(made: &mut Made, question: &Question, catalogue: &Catalogue) -> (Com
     (cost.conditions[0].effects[0].comparison.clone(), made.now)
 }
 
-/// What many runs came to: the share that called a difference, the share whose interval held the truth, and their mean time.
+/// What many runs came to: the share that called a difference, the share whose interval held the truth, and their mean
+/// time.
 struct Shares {
     called: f64,
     held: f64,

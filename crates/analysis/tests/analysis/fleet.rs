@@ -85,8 +85,8 @@ fn named(report: &FleetReport) -> BTreeSet<String> {
     report.outliers.iter().map(|one| report.nodes[one.node].name.clone()).collect()
 }
 
-/// A fleet whose nodes differ by 1 to 2 % with what measuring adds (six trials each); of a noisy one every seventh node is measured
-/// six times worse. The first `planted` nodes are 10 % slow.
+/// A fleet whose nodes differ by 1 to 2 % with what measuring adds (six trials each); of a noisy one every seventh node
+/// is measured six times worse. The first `planted` nodes are 10 % slow.
 fn fleet(random: &mut Pcg64Mcg, nodes: usize, tails: Tails, noisy: bool, planted: usize) -> Vec<Summary> {
     let tests: Vec<(f64, f64)> =
         (0..TESTS).map(|_| (0.008 + 0.008 * random.random::<f64>(), 0.003 + 0.007 * random.random::<f64>())).collect();

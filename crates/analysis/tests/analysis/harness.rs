@@ -1,4 +1,5 @@
-//! Figures that commands print, made up: how often equal ones are called different, and whether the planted ones are found.
+//! Figures that commands print, made up: how often equal ones are called different, and whether the planted ones are
+//! found.
 
 use std::f64::consts::LN_2;
 

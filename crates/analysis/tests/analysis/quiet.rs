@@ -35,8 +35,8 @@ const SHARED: f64 = 0.01;
 /// That of the slices within a trial.
 const SLICES: f64 = 0.03;
 
-/// The largest share of a lucky test's slices that are lucky, and what they gain, as a logarithm: a factor of two. Context
-/// switching gains up to three when both processes happen to be on one processor.
+/// The largest share of a lucky test's slices that are lucky, and what they gain, as a logarithm: a factor of two.
+/// Context switching gains up to three when both processes happen to be on one processor.
 const LUCKY: f64 = 0.2;
 const LUCK: f64 = 0.7;
 

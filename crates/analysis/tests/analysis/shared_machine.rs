@@ -1,8 +1,9 @@
 //! What the intervals of a run promise holds on a machine with neighbours, shown by simulation.
 //!
-//! The noise is that of recorded index runs on virtual machines of two kinds. On Zen 5 the logarithm of one trial has a standard
-//! deviation of 12 % from a speed of the whole machine that wanders with a correlation time of some 20 s, 5.9 % of its own (its
-//! processes, its resource) and 5.5 % from its slices; on Zen 4, 8 % from such a speed, within 3 to 24 s, and 9 % of its own.
+//! The noise is that of recorded index runs on virtual machines of two kinds. On Zen 5 the logarithm of one trial has a
+//! standard deviation of 12 % from a speed of the whole machine that wanders with a correlation time of some 20 s, 5.9
+//! % of its own (its processes, its resource) and 5.5 % from its slices; on Zen 4, 8 % from such a speed, within 3 to
+//! 24 s, and 9 % of its own.
 
 use analysis::{Asked, Comparisons, Design, Figure, Gain, Results, Verdict};
 use catalogue::{Catalogue, Metric};
@@ -176,7 +177,8 @@ fn gains_are_from_differences_within_blocks() {
     }
 }
 
-/// What is simulated is what was recorded: the scatter of a trial, and the share of its variance that all tests have in common.
+/// What is simulated is what was recorded: the scatter of a trial, and the share of its variance that all tests have in
+/// common.
 #[test]
 fn the_machines_are_like_the_recorded_ones() {
     let catalogue = Catalogue::load().unwrap();
@@ -214,8 +216,8 @@ fn times_and_rates_share_the_drift() {
     assert!(rates.share >= 0.5 && (rates.share, rates.seconds) == (mixed.share, mixed.seconds), "{rates:?}, {mixed:?}");
 }
 
-/// Intervals of tests and of the index hold however fast the machine's speed wanders: the truth is what many runs of this
-/// length would have on average.
+/// Intervals of tests and of the index hold however fast the machine's speed wanders: the truth is what many runs of
+/// this length would have on average.
 #[test]
 fn scores_and_indexes_cover_on_a_machine_that_drifts() {
     let catalogue = Catalogue::load().unwrap();
@@ -254,8 +256,8 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
     }
 }
 
-/// Where stalls hit one trial in ten and two tests have two speeds, intervals still hold: the truth is again what many runs
-/// have on average.
+/// Where stalls hit one trial in ten and two tests have two speeds, intervals still hold: the truth is again what many
+/// runs have on average.
 #[test]
 fn scores_and_indexes_cover_where_trials_stall_or_have_two_speeds() {
     let catalogue = Catalogue::load().unwrap();

@@ -1,4 +1,5 @@
-//! A table of one run as a Parquet file: columns by name, written by the crate's low-level writer, which needs no Arrow.
+//! A table of one run as a Parquet file: columns by name, written by the crate's low-level writer, which needs no
+//! Arrow.
 
 use std::sync::Arc;
 

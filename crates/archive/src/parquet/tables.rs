@@ -80,8 +80,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Returns what a run came to, a row for each cell and each index: as few tables as questions need, so that the run and what
-/// is most asked of its system stand in every row. Columns of one value take no room.
+/// Returns what a run came to, a row for each cell and each index: as few tables as questions need, so that the run and
+/// what is most asked of its system stand in every row. Columns of one value take no room.
 pub fn results(id: &str, summary: &Summary) -> Table {
     let rows = Row::all(summary);
     let rows = || rows.iter();

@@ -95,7 +95,8 @@ fn lbench_scales_as_it_claims() {
     assert!((total(4) / total(1) - 1.4).abs() < 0.05);
 }
 
-/// An entry has the figures of its run, to the digits it has, and their intervals; the index's, which needs the trials, too.
+/// An entry has the figures of its run, to the digits it has, and their intervals; the index's, which needs the trials,
+/// too.
 #[test]
 fn an_entry_comes_to_what_its_run_does() {
     let run = results("zen4");

@@ -1,5 +1,5 @@
-//! The auditd that is installed, as a process of the trial's own with a configuration of its own. It ends with the trial; how
-//! to end it is in the ledger.
+//! The auditd that is installed, as a process of the trial's own with a configuration of its own. It ends with the
+//! trial; how to end it is in the ledger.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -162,7 +162,8 @@ fn configure(folder: &Path, context: &mut Surroundings<'_>) -> Result<(), String
     file.write_all(configuration(&installed, folder, context.settings).as_bytes()).map_err(failed)
 }
 
-/// Returns its configuration: a log of its own; how records are formatted, and plugins that are wanted, from the installed one.
+/// Returns its configuration: a log of its own; how records are formatted, and plugins that are wanted, from the
+/// installed one.
 fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> String {
     let taken =
         installed.lines().filter(|line| line.split_once('=').is_some_and(|(name, _)| TAKEN.contains(&name.trim())));

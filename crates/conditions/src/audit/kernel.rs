@@ -81,7 +81,7 @@ pub(crate) trait Kernel: Send + Sync {
 
 /// Records as they come; no more do when this is dropped.
 pub(crate) trait Records: Send + Sync {
-    /// Waits for a record, and returns its kind and text; `AGAIN` if none came for a moment, `NOBUFS` if the kernel had no
-    /// room for one.
+    /// Waits for a record, and returns its kind and text; `AGAIN` if none came for a moment, `NOBUFS` if the kernel had
+    /// no room for one.
     fn next<'a>(&self, buffer: &'a mut [u8]) -> Result<(u16, &'a [u8]), Errno>;
 }

@@ -1,5 +1,5 @@
-//! Kernel auditing as a condition: of the measured programs and nobody else, switched on, proved by its own trail, and what was there before
-//! put back exactly.
+//! Kernel auditing as a condition: of the measured programs and nobody else, switched on, proved by its own trail, and
+//! what was there before put back exactly.
 //!
 //! - `kernel`: what is asked of the audit subsystem; `netlink` asks it, `rule` is a rule as it takes them.
 //! - `levels`, `syntax`, `names`: rules as administrators write them.
@@ -8,10 +8,10 @@
 //! - `recorder`, `record`, `tally`, `samples`, `file`: the trail as it comes; `auditd`: the daemon
 //!   that takes it instead; `kernel_log`: where others' records go.
 //!
-//! Three kinds of off are distinguished. The kernel notes for good that auditing was once on (`audit_ever_enabled`), and from
-//! then on gives every new process an audit context, with which each system call takes the slow path, rules or none. So
-//! `never-on` can only be had before; `off-after-on` has that context; and `off` is a `task,never` rule for the measured
-//! programs, so that they get none.
+//! Three kinds of off are distinguished. The kernel notes for good that auditing was once on (`audit_ever_enabled`),
+//! and from then on gives every new process an audit context, with which each system call takes the slow path, rules or
+//! none. So `never-on` can only be had before; `off-after-on` has that context; and `off` is a `task,never` rule for
+//! the measured programs, so that they get none.
 
 mod auditd;
 mod clock;

@@ -1,8 +1,8 @@
 //! Requests to the kernel's audit subsystem over netlink, and the socket that its records arrive on.
 //!
-//! Own code rather than `netlink-packet-audit`: that crate's status ends before `backlog_wait_time_actual`, which says how
-//! long processes slept, and it brings 22 more. The layouts are those of linux/audit.h and linux/netlink.h; numbers are in
-//! the machine's byte order.
+//! Own code rather than `netlink-packet-audit`: that crate's status ends before `backlog_wait_time_actual`, which says
+//! how long processes slept, and it brings 22 more. The layouts are those of linux/audit.h and linux/netlink.h; numbers
+//! are in the machine's byte order.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,10 @@
 //! The thread `trail`: takes records as fast as the kernel sends them, and samples what auditing costs the machine.
 //!
-//! It works around two habits of the kernel (6.18). When the socket has been full for a tenth of a second, the kernel drops
-//! its whole queue, and does not count that as lost unless it was started with audit=1: so the thread has priority, the
-//! socket is large, and serial numbers are checked. And a process that goes to sleep for room just when the queue is emptied
-//! sleeps until the next record, or a whole minute if no other process makes one: so after a burst the thread makes one.
+//! It works around two habits of the kernel (6.18). When the socket has been full for a tenth of a second, the kernel
+//! drops its whole queue, and does not count that as lost unless it was started with audit=1: so the thread has
+//! priority, the socket is large, and serial numbers are checked. And a process that goes to sleep for room just when
+//! the queue is emptied sleeps until the next record, or a whole minute if no other process makes one: so after a burst
+//! the thread makes one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

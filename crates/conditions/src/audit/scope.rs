@@ -1,5 +1,5 @@
-//! Whom auditing is for: the measured programs, recognised by a login uid that nobody else has. They inherit it from the
-//! thread that starts them, so nobody else on the machine is audited or slowed down.
+//! Whom auditing is for: the measured programs, recognised by a login uid that nobody else has. They inherit it from
+//! the thread that starts them, so nobody else on the machine is audited or slowed down.
 
 use std::fs;
 use std::path::PathBuf;
@@ -79,8 +79,8 @@ fn never_task(op: u32) -> Rule {
     rule
 }
 
-/// Limits a rule to the measured programs; `spared` is a process that has their login uid too and is left out: the tool, unless
-/// it receives the records, as the kernel spares the receiver itself.
+/// Limits a rule to the measured programs; `spared` is a process that has their login uid too and is left out: the
+/// tool, unless it receives the records, as the kernel spares the receiver itself.
 pub(crate) fn limit_to_programs(mut rule: Rule, spared: Option<u32>) -> Rule {
     // A key comes last, as auditctl has it.
     let place = rule.fields.iter().position(|field| field.id == field::KEY).unwrap_or(rule.fields.len());

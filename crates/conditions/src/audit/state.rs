@@ -192,8 +192,8 @@ impl State {
     }
 }
 
-/// Puts back what was found, and deletes the tool's own rules. May be done twice, by another process, and after the one that
-/// received the records has died.
+/// Puts back what was found, and deletes the tool's own rules. May be done twice, by another process, and after the one
+/// that received the records has died.
 ///
 /// # Errors
 /// The kernel refused it.

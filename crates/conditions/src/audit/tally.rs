@@ -2,7 +2,8 @@
 
 use crate::audit::record::{self, Stamp};
 
-/// The most events that may be incomplete at once: if several processors write, records of their events come interleaved.
+/// The most events that may be incomplete at once: if several processors write, records of their events come
+/// interleaved.
 const OPEN_EVENTS: usize = 4096;
 
 /// Milliseconds that are distinguished; what comes later counts for the last.
@@ -68,8 +69,8 @@ impl Tally {
         true
     }
 
-    /// Returns two answers: that a record begins an event, and that it counts. Another login uid's does not, nor one that begins with a
-    /// change of auditing, or whose beginning was before the trail's.
+    /// Returns two answers: that a record begins an event, and that it counts. Another login uid's does not, nor one
+    /// that begins with a change of auditing, or whose beginning was before the trail's.
     fn event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> (bool, bool) {
         let begins = record::is_of_programs(kind) && !record::is_detail(kind);
         let counts = begins && record::login_uid(record).is_none_or(|uid| uid == self.login_uid);
@@ -83,8 +84,8 @@ impl Tally {
         (true, counts)
     }
 
-    /// Events that never came: serial numbers that are missing between the first and the last. The kernel gives one to each
-    /// event that it writes, for whomever.
+    /// Events that never came: serial numbers that are missing between the first and the last. The kernel gives one to
+    /// each event that it writes, for whomever.
     pub(crate) fn missing(&self) -> u64 {
         self.serials.map_or(0, |(first, last, different)| (last - first + 1).saturating_sub(different))
     }
@@ -102,8 +103,8 @@ impl Tally {
         self.bins.iter().fold((0, 0), |(events, bytes), bin| (events + u64::from(bin.events), bytes + bin.bytes))
     }
 
-    /// Cuts out the window from `start` to `end`, in milliseconds since 1970. The kernel stamps with a clock that moves every
-    /// `tick` milliseconds: what has a stamp was at any time of the tick after it.
+    /// Cuts out the window from `start` to `end`, in milliseconds since 1970. The kernel stamps with a clock that moves
+    /// every `tick` milliseconds: what has a stamp was at any time of the tick after it.
     pub(crate) fn window(&self, start: f64, end: f64, tick: f64) -> Counted {
         let (mut events, mut records, mut bytes) = (0.0, 0.0, 0.0);
         for (time, bin) in self.timed() {
@@ -123,8 +124,8 @@ impl Tally {
         }
     }
 
-    /// Returns the records stamped before `end` that came after it, and the seconds until they had come. Records come in the order of
-    /// their stamps, so that both follow from how many there were and how many came by any time.
+    /// Returns the records stamped before `end` that came after it, and the seconds until they had come. Records come
+    /// in the order of their stamps, so that both follow from how many there were and how many came by any time.
     fn queued(&self, end: f64, tick: f64) -> (f64, f64) {
         let mut stamped = 0.0;
         let mut came = 0.0;

@@ -57,8 +57,8 @@ impl Watch {
         Ok(Watch { instance, programs })
     }
 
-    /// Adds to each copy what held its late frames up, of which `start` is the beginning, in ns of CLOCK_MONOTONIC. A copy
-    /// without frames has the wake-ups of the processes that it made.
+    /// Adds to each copy what held its late frames up, of which `start` is the beginning, in ns of CLOCK_MONOTONIC. A
+    /// copy without frames has the wake-ups of the processes that it made.
     ///
     /// # Errors
     /// The trace cannot be read, or a signal came.

@@ -1,4 +1,5 @@
-//! A trace of the scheduler, read line by line, as one timeline for each measured copy: what kept it from running, and when.
+//! A trace of the scheduler, read line by line, as one timeline for each measured copy: what kept it from running, and
+//! when.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -164,8 +165,8 @@ impl Timelines {
         recorder.finish(None)
     }
 
-    /// Returns what held up the late frames of copy `number`, and its worst ones; only those that begin within `traced` are
-    /// known. `start` is when the frames' times begin. All in ns of CLOCK_MONOTONIC.
+    /// Returns what held up the late frames of copy `number`, and its worst ones; only those that begin within `traced`
+    /// are known. `start` is when the frames' times begin. All in ns of CLOCK_MONOTONIC.
     pub(super) fn holders(&self, number: usize, frames: &Frames, start: u64, traced: &Range<u64>) -> Holders {
         let held = |span: Range<u64>, work| {
             let is_known = traced.contains(&(start + span.start));
@@ -206,7 +207,8 @@ impl Timeline {
         }
     }
 
-    /// Returns what the copy does now, or what keeps it: a thread of it that waits for a processor goes before one that runs.
+    /// Returns what the copy does now, or what keeps it: a thread of it that waits for a processor goes before one that
+    /// runs.
     fn cause(&self, cpus: &BTreeMap<usize, Cpu>) -> usize {
         let in_state = |wanted| self.threads.values().find(|(state, _)| *state == wanted);
         let Some((state, cpu)) = in_state(State::Ready).or(in_state(State::Running)) else { return LATE };
@@ -255,8 +257,8 @@ impl Timeline {
     }
 }
 
-/// Returns how long each cause lasted within `span`, longest first; of the task's own work what is beyond the `work` of a
-/// frame. Nothing where there is none.
+/// Returns how long each cause lasted within `span`, longest first; of the task's own work what is beyond the `work` of
+/// a frame. Nothing where there is none.
 fn durations(changes: &[(u64, usize)], span: Range<u64>, work: u64) -> Vec<(usize, u64)> {
     let first = changes.partition_point(|(at, _)| *at <= span.start).saturating_sub(1);
     let mut sums = BTreeMap::<usize, u64>::new();
@@ -317,8 +319,8 @@ fn switch(fields: &str) -> Option<Event<'_>> {
     Some(Event::Switch { from: number(from, "prev_pid=")?, left, to: number(to, "next_pid=")?, name })
 }
 
-/// Returns the name of a process without the processor and the number of a kernel thread: `kworker` of `kworker/1:2`, and
-/// `nvme0q1` of `irq/24-nvme0q1`.
+/// Returns the name of a process without the processor and the number of a kernel thread: `kworker` of `kworker/1:2`,
+/// and `nvme0q1` of `irq/24-nvme0q1`.
 fn class(name: &str) -> &str {
     match name.split_once('/') {
         Some((class, _)) if OF_PROCESSORS.contains(&class) => class,
@@ -341,8 +343,8 @@ fn cpu_of(fields: &str, key: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A task of thread 7 that is woken at 10 ms while `hog` runs, waits 3 ms for it, is interrupted for 0.5 ms, and is preempted
-    /// for 1 ms.
+    /// A task of thread 7 that is woken at 10 ms while `hog` runs, waits 3 ms for it, is interrupted for 0.5 ms, and is
+    /// preempted for 1 ms.
     const TRACE: &str = "\
 # tracer: nop
           <idle>-0       [001] d..2.     0.001000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=my hog next_pid=66 next_prio=9

@@ -1,5 +1,5 @@
-//! The text of a ledger: a head, then steps, and which of them are done. Every line carries the sum of all before it, so a line
-//! that is missing or was changed shows; the last one may be cut short, by a power cut while it was written.
+//! The text of a ledger: a head, then steps, and which of them are done. Every line carries the sum of all before it,
+//! so a line that is missing or was changed shows; the last one may be cut short, by a power cut while it was written.
 
 use std::fmt::Write as _;
 

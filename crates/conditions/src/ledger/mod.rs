@@ -1,7 +1,7 @@
 //! The undo of each change: on the disk before the change is made.
 //!
-//! Each run has a ledger of its own, and holds it (flock(2)) together with its guardian. One that nobody holds was left behind.
-//! A ledger is only ever added to, and removed when no step is left, so nothing in it can be lost by a crash.
+//! Each run has a ledger of its own, and holds it (flock(2)) together with its guardian. One that nobody holds was left
+//! behind. A ledger is only ever added to, and removed when no step is left, so nothing in it can be lost by a crash.
 
 mod host;
 mod log;

@@ -1,5 +1,6 @@
-//! Runs, guardians and `restore` on a machine of the tests', interleaved at random, with kills, power cuts and full disks between
-//! any two steps: no setting is ever changed without a ledger that names it, and nobody removes a ledger that is another's.
+//! Runs, guardians and `restore` on a machine of the tests', interleaved at random, with kills, power cuts and full
+//! disks between any two steps: no setting is ever changed without a ledger that names it, and nobody removes a ledger
+//! that is another's.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -74,8 +75,8 @@ struct World {
     made: u32,
     /// Whether appends and steps may fail.
     is_nasty: bool,
-    /// Whether an append has failed. A command that leaves may then be in no ledger, as undoing matters more; if whoever
-    /// started it is killed as well, it ends when it likes.
+    /// Whether an append has failed. A command that leaves may then be in no ledger, as undoing matters more; if
+    /// whoever started it is killed as well, it ends when it likes.
     was_full: bool,
 }
 

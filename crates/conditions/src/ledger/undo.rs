@@ -131,7 +131,8 @@ impl Undo {
         }
     }
 
-    /// Returns true if older changes must not be undone before this step has succeeded: what it ends could make them again.
+    /// Returns true if older changes must not be undone before this step has succeeded: what it ends could make them
+    /// again.
     pub(super) fn blocks_older(&self) -> bool {
         matches!(self, Undo::EndGroup { .. })
     }

@@ -1,4 +1,5 @@
-//! Fleets by Slurm. A script (`fleet.sh`) calls Slurm's commands: it submits and watches jobs, and says what became of them.
+//! Fleets by Slurm. A script (`fleet.sh`) calls Slurm's commands: it submits and watches jobs, and says what became of
+//! them.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,8 +21,8 @@ fn script(verb: &str) -> Command {
     command
 }
 
-/// Adds to every node that has not delivered a whole run what Slurm knows of its job: it is late as long as Slurm has the job.
-/// Does nothing for a fleet run that Slurm has no part in.
+/// Adds to every node that has not delivered a whole run what Slurm knows of its job: it is late as long as Slurm has
+/// the job. Does nothing for a fleet run that Slurm has no part in.
 ///
 /// # Errors
 /// The record of the submission is damaged.

@@ -7,7 +7,8 @@ use words::Grouped;
 /// Columns of frame times, in the order in which they are looked for: MangoHud's, PresentMon 2's and 1's.
 const TIMES: [&str; 4] = ["frametime", "FrameTime", "MsBetweenPresents", "msBetweenPresents"];
 
-/// Frames per second times the frame time of older versions of MangoHud, which is in us, are a million, and else a thousand.
+/// Frames per second times the frame time of older versions of MangoHud, which is in us, are a million, and else a
+/// thousand.
 const MICROSECONDS: f64 = 1e5;
 
 /// Shares of the slowest frames, and the frames that a block needs for ten of them.

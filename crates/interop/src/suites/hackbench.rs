@@ -9,8 +9,8 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
     text.raw.lines().any(is_head)
 }
 
-/// Returns true if a line says what runs: `Running in process mode with 10 groups using 40 file descriptors each (== 400 tasks)`;
-/// old versions say `Running with 10*40 (== 400) tasks.`
+/// Returns true if a line says what runs: `Running in process mode with 10 groups using 40 file descriptors each (==
+/// 400 tasks)`; old versions say `Running with 10*40 (== 400) tasks.`
 fn is_head(line: &str) -> bool {
     line.starts_with("Running") && line.contains("(== ") && line.contains("tasks")
 }

@@ -103,7 +103,8 @@ fn table(source: &Text<'_>) -> Result<Kinds> {
     Ok(kinds)
 }
 
-/// Makes the cells of `osnoise top`: the share of the CPUs' time, and the most of a period and the longest of one source.
+/// Makes the cells of `osnoise top`: the share of the CPUs' time, and the most of a period and the longest of one
+/// source.
 fn noise(source: &Text<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let (mut cpus, mut time, mut lost, mut most, mut longest) = (0, 0.0, 0.0, 0.0_f64, 0.0_f64);
     for (number, line) in last_rows(source) {

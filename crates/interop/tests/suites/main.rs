@@ -1,4 +1,5 @@
-//! Output of other benchmarks: its figures under their own names; unknown versions and damaged files are refused by line.
+//! Output of other benchmarks: its figures under their own names; unknown versions and damaged files are refused by
+//! line.
 //!
 //! UnixBench, fio, hyperfine, cyclictest, hackbench and sysbench are recordings of the real programs
 //! (`tests/vectors/imports/README.md`). The other formats are minimal samples made up here after public descriptions.

@@ -1,5 +1,5 @@
-//! Charts of rows on one axis: each row has a label, marks with intervals in lanes, and words beside them. They are drawn
-//! twice, for a desk and for a phone, and the style sheet shows one: text in a chart that shrinks is too small.
+//! Charts of rows on one axis: each row has a label, marks with intervals in lanes, and words beside them. They are
+//! drawn twice, for a desk and for a phone, and the style sheet shows one: text in a chart that shrinks is too small.
 
 use std::collections::BTreeMap;
 
@@ -349,8 +349,8 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Draws the interval, without caps that a small one would hide under its mark; where an end does not exist, a short dashed
-/// line.
+/// Draws the interval, without caps that a small one would hide under its mark; where an end does not exist, a short
+/// dashed line.
 fn whiskers(svg: &mut Svg, at: &Estimate, scale: &Scale, (x, y): (f64, f64), class: &str) {
     for (end, open) in [(at.low, -OPEN), (at.high, OPEN)] {
         match scale.at(end) {
@@ -379,8 +379,8 @@ fn diamond(x: f64, y: f64, scale: &Scale, at: &Estimate) -> String {
     format!("M{low} {y}L{x} {}L{high} {y}L{x} {}z", n(y - 5.0), n(y + 5.0), x = n(x), y = n(y))
 }
 
-/// Returns the distance of a point from the middle of its lane: the same for the same number, and evenly spread (multiples
-/// of the golden ratio).
+/// Returns the distance of a point from the middle of its lane: the same for the same number, and evenly spread
+/// (multiples of the golden ratio).
 fn scatter(number: usize, height: f64) -> f64 {
     ((number as f64 * 0.618_033_988_749_895).fract() - 0.5) * (height - 8.0)
 }

@@ -50,8 +50,8 @@ impl Scale {
         Some(Scale { kind: Kind::Log, low, high, from: 0.0, to: 1.0 })
     }
 
-    /// Returns an axis around 0 that is logarithmic on either side from about 1 on; it shows all `values` that are numbers,
-    /// and at least from -`least` to `least`.
+    /// Returns an axis around 0 that is logarithmic on either side from about 1 on; it shows all `values` that are
+    /// numbers, and at least from -`least` to `least`.
     pub(crate) fn asinh(values: &[f64], least: f64) -> Scale {
         let places = || values.iter().filter(|value| value.is_finite()).map(|value| value.asinh());
         let (low, high) = (places().fold(-least.asinh(), f64::min), places().fold(least.asinh(), f64::max));

@@ -120,9 +120,9 @@ fn mark(row: &Figure, (sample, away): &Point) -> Mark {
     Mark { at: (sample.at, *away), title, ..Mark::default() }
 }
 
-/// Returns at most about `most` points: one trial of every stretch of time, so that the cloud is as dense as the trials were,
-/// and the outermost of all, so that outliers survive. (The lowest and highest of every stretch would draw bands where there
-/// are none.)
+/// Returns at most about `most` points: one trial of every stretch of time, so that the cloud is as dense as the trials
+/// were, and the outermost of all, so that outliers survive. (The lowest and highest of every stretch would draw bands
+/// where there are none.)
 fn thinned(points: &[Point], most: usize) -> Vec<Point> {
     if points.len() <= most {
         return points.to_vec();

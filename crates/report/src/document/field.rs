@@ -33,7 +33,8 @@ pub enum Field {
     Number(f64, Style),
     /// A number followed by its unit without a gap: `-3.0pt`.
     Suffixed(f64, Style, &'static str),
-    /// An estimate: people see the digits of the value that its interval leaves, programs all of them and the interval's ends.
+    /// An estimate: people see the digits of the value that its interval leaves, programs all of them and the
+    /// interval's ends.
     Estimate(Estimate, Style),
     /// The halves of an estimate's interval, `±1.2%` or `-3/+17%`, which programs compute themselves.
     Spread(Estimate),

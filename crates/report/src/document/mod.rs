@@ -1,7 +1,7 @@
 //! A report as blocks that know no format: sentences, tables with typed columns and fields, charts, facts, lists.
 //!
-//! A view (`views/`) turns results into a [`Document`]; a renderer (`render/`) turns any document into one format. What a
-//! column is called on a page, in 80 columns, in CSV and in JSON is said once, in its [`Column`].
+//! A view (`views/`) turns results into a [`Document`]; a renderer (`render/`) turns any document into one format. What
+//! a column is called on a page, in 80 columns, in CSV and in JSON is said once, in its [`Column`].
 
 mod field;
 
@@ -210,7 +210,8 @@ pub enum Role {
 /// A column, for all formats.
 #[derive(Debug, Clone, Default)]
 pub struct Column {
-    /// Its name in CSV and JSON; a dot nests in JSON (`percentiles.p50`). `None` where programs do not have it by a name.
+    /// Its name in CSV and JSON; a dot nests in JSON (`percentiles.p50`). `None` where programs do not have it by a
+    /// name.
     pub key: Option<String>,
     /// Its heading on pages.
     pub head: String,

@@ -1,4 +1,5 @@
-//! A table for a patch's commit message: plain ASCII of 78 columns. Of two sides what changed, of more a column for each.
+//! A table for a patch's commit message: plain ASCII of 78 columns. Of two sides what changed, of more a column for
+//! each.
 
 use analysis::{Across, Compared, Comparisons, GeometricMean, Mark, Measure, Results, Standing};
 use anyhow::{Result, bail};

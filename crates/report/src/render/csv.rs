@@ -1,5 +1,5 @@
-//! CSV (RFC 4180): one line per row of the document's main tables, a column per key; nested keys have dots. Texts are no
-//! formulas to a spreadsheet; numbers are as they are, also negative ones.
+//! CSV (RFC 4180): one line per row of the document's main tables, a column per key; nested keys have dots. Texts are
+//! no formulas to a spreadsheet; numbers are as they are, also negative ones.
 
 use anyhow::Result;
 use serde_json::{Map, Value};

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::subject::{FeedValue, Subject};
 
-/// Returns the Bencher Metric Format: an object of tests, each with its measures: the figure, named after its unit, and the
-/// change, `delta`.
+/// Returns the Bencher Metric Format: an object of tests, each with its measures: the figure, named after its unit, and
+/// the change, `delta`.
 pub(super) fn bmf(subject: Subject<'_>) -> Result<String> {
     let mut all = Map::new();
     for FeedValue { name, unit, value, is_change, .. } in subject.feed_values()? {

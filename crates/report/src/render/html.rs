@@ -32,7 +32,8 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Returns a table's name, with its section's where another table has the same, and a number where that is not enough.
+    /// Returns a table's name, with its section's where another table has the same, and a number where that is not
+    /// enough.
     fn name(&mut self, name: &str) -> String {
         let longer = [name.to_owned(), format!("{}, {name}", self.section)];
         let numbered = (2..).map(|number| format!("{name}, {number}"));

@@ -1,5 +1,5 @@
-//! JUnit XML, which Jenkins, GitLab and others show: a test case for each comparison that a gate judges, and for each finding
-//! of doctor.
+//! JUnit XML, which Jenkins, GitLab and others show: a test case for each comparison that a gate judges, and for each
+//! finding of doctor.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! LNT's report file, version 2 of its format (llvm.org/docs/lnt/importing_data.html): a machine, a run, and for each test a
-//! metric of LNT's own suite: `score` (higher is better) or `execution_time` in seconds.
+//! LNT's report file, version 2 of its format (llvm.org/docs/lnt/importing_data.html): a machine, a run, and for each
+//! test a metric of LNT's own suite: `score` (higher is better) or `execution_time` in seconds.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     Ok(words::json_text(&(serde_json::to_string_pretty(&report)? + "\n")))
 }
 
-/// Returns the names of the figures that LNT's suite has no metric for: for them less is better, and they are no times. A
-/// report cannot say which way is better; LNT's suite does.
+/// Returns the names of the figures that LNT's suite has no metric for: for them less is better, and they are no times.
+/// A report cannot say which way is better; LNT's suite does.
 pub(super) fn left_out(subject: Subject<'_>) -> Result<Vec<String>> {
     let entries = entries(subject)?.into_iter();
     Ok(entries.filter(|entry| test(entry).is_none()).map(|entry| entry.name).collect())

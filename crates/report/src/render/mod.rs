@@ -1,4 +1,5 @@
-//! One file per format. Documents are rendered from any subject's blocks; feeds, which other tools read, take its values.
+//! One file per format. Documents are rendered from any subject's blocks; feeds, which other tools read, take its
+//! values.
 
 mod commit;
 mod csv;

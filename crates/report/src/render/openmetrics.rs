@@ -52,7 +52,8 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     Ok(text + "# EOF\n")
 }
 
-/// Returns the unit as names of metrics have it, and how many of it one of `unit` is: times are in seconds, shares are ratios.
+/// Returns the unit as names of metrics have it, and how many of it one of `unit` is: times are in seconds, shares are
+/// ratios.
 pub(super) fn base(unit: &str) -> (String, f64) {
     let known = [
         ("s", "seconds", 1.0),

@@ -1,5 +1,5 @@
-//! A run in UnixBench 6.0.0's own files, for programs that read those: its text to the character, its wide CSV, its log and a
-//! page. They hold what UnixBench's do and no more: intervals and warnings are in the report of the run.
+//! A run in UnixBench 6.0.0's own files, for programs that read those: its text to the character, its wide CSV, its log
+//! and a page. They hold what UnixBench's do and no more: intervals and warnings are in the report of the run.
 
 mod log;
 mod page;

@@ -294,8 +294,8 @@ fn thesis_data(tables: &Thesis, all: &Comparisons) -> Value {
     json!(tables)
 }
 
-/// Returns what a gate makes of a comparison, for programs. `confirmed` is null without a second look, or if that cannot
-/// tell.
+/// Returns what a gate makes of a comparison, for programs. `confirmed` is null without a second look, or if that
+/// cannot tell.
 fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
     let object = |one: &Comparison| comparisons::columns(["A", "B"]).object(&line(one, all));
     let suspect = |suspect: &Suspect| {

@@ -89,8 +89,8 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     blocks
 }
 
-/// Returns the distributions of the times of commands that are compared, and the difference of each pair in order; nothing
-/// where there are too few.
+/// Returns the distributions of the times of commands that are compared, and the difference of each pair in order;
+/// nothing where there are too few.
 fn charts(results: &Results, rows: &[Row<'_>]) -> Option<Block> {
     let against = &results.run.against;
     let measured = rows.iter().filter(|row| row.figure.cell.in_turn && !row.figure.cell.control);

@@ -1,5 +1,5 @@
-//! Interactive tasks: how late they are beside each load. People see a table per task with a row per load, as Interbench
-//! has it.
+//! Interactive tasks: how late they are beside each load. People see a table per task with a row per load, as
+//! Interbench has it.
 
 use analysis::{Figure, Latency, PERCENTILES, Results};
 use serde_json::{Value, json};
@@ -88,7 +88,8 @@ fn ms(latency: &Latency, ns: fn(&Histogram) -> f64) -> Option<f64> {
     (latency.histogram.count() > 0).then(|| ns(&latency.histogram) / MS)
 }
 
-/// Returns the map of tasks and loads, a section per task, and what the columns show; nothing without interactive tasks.
+/// Returns the map of tasks and loads, a section per task, and what the columns show; nothing without interactive
+/// tasks.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let (tasks, loads) = tasks(results);
     if tasks.is_empty() {
@@ -144,7 +145,8 @@ fn of_load<'a>() -> Columns<'a, Beside<'a>> {
     Columns::new().with(Column::words("Load").wide(16), |(row, _): &Beside<'_>| Field::text(&row.cell.key.load))
 }
 
-/// Returns the columns of percentiles: at a terminal the median and the one that is judged, on pages all that a row has.
+/// Returns the columns of percentiles: at a terminal the median and the one that is judged, on pages all that a row
+/// has.
 fn of_percentiles<'a>(task: &Task<'_>, highest: &str) -> Columns<'a, Beside<'a>> {
     let mut columns = Columns::new();
     for (_, name) in PERCENTILES {

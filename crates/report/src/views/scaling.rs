@@ -253,7 +253,8 @@ fn plot(test: &Scaling) -> Option<Plot> {
     })
 }
 
-/// Returns the line of a law between two numbers of copies, up to its pole, beyond which it would come back from below 0.
+/// Returns the line of a law between two numbers of copies, up to its pole, beyond which it would come back from below
+/// 0.
 fn line((from, to): (f64, f64), law: impl Fn(f64) -> f64) -> Line {
     let copies = (0..=POINTS).map(|part| from * (to / from).to_the_power(part as f64 / POINTS as f64));
     let points = copies.map(|copies| (copies, law(copies))).take_while(|point| point.1.is_finite() && point.1 >= 0.0);

@@ -160,8 +160,8 @@ pub(super) fn by_whom(found: &Neighbours) -> Vec<(f64, &'static str)> {
     kinds
 }
 
-/// Returns a sentence on the tests that were disturbed too often for a complete index to have an undisturbed figure; `None`
-/// if it has one, is partial or arithmetic, or nothing is known of neighbours.
+/// Returns a sentence on the tests that were disturbed too often for a complete index to have an undisturbed figure;
+/// `None` if it has one, is partial or arithmetic, or nothing is known of neighbours.
 fn without_undisturbed(index: &Index, results: &Results) -> Option<String> {
     results.neighbours?;
     let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && index.quiet.is_none();

@@ -33,8 +33,8 @@ pub(crate) fn command(cell: &Cell) -> String {
     if cell.in_turn { cell.key.condition.clone() } else { format!("{}{}", cell.label, coordinates(&cell.key)) }
 }
 
-/// Returns advice to redact a page before it is posted, unless the runs no longer say whose machine it was. `command` makes
-/// the page.
+/// Returns advice to redact a page before it is posted, unless the runs no longer say whose machine it was. `command`
+/// makes the page.
 pub(crate) fn to_post(runs: &[&Run], command: &str) -> Option<Block> {
     let what = "leaves out the user, the host, the control group and paths";
     let text = format!("Before you post this page: `{command} --redact --format html` (or `markdown`) {what}.");

@@ -60,7 +60,8 @@ impl Task<'_> {
     }
 }
 
-/// Returns a test's name with its copies and condition where they are out of the ordinary: it stands beside several loads.
+/// Returns a test's name with its copies and condition where they are out of the ordinary: it stands beside several
+/// loads.
 pub(super) fn title(label: &str, key: &Key) -> String {
     let several = if key.copies > 1 { format!(", {}", copies(key.copies)) } else { String::new() };
     let condition = if key.condition == NONE { String::new() } else { format!(", condition {}", key.condition) };

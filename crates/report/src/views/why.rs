@@ -17,8 +17,8 @@ pub(super) fn blocks(why: &Why) -> Vec<Block> {
     vec![heading, Block::text(lead(why)), Block::items(items), Block::Data("why", json!(why))]
 }
 
-/// Returns a sentence on all hints, or on why there is none; and one for each, with the number of systems that have its best
-/// and its worst value.
+/// Returns a sentence on all hints, or on why there is none; and one for each, with the number of systems that have its
+/// best and its worst value.
 pub fn why(why: &Why) -> (String, Vec<String>) {
     let counted = |end: Option<&(String, Vec<String>)>| {
         end.map_or(String::new(), |(value, names)| format!("{value} ({})", words::count(names.len(), "system")))

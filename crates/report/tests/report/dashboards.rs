@@ -1,4 +1,5 @@
-//! Formats of dashboards and CI: every figure of JSON, with its interval and its direction, as their own readers read it.
+//! Formats of dashboards and CI: every figure of JSON, with its interval and its direction, as their own readers read
+//! it.
 
 use std::io::Write;
 use std::path::Path;
@@ -234,7 +235,8 @@ fn influx_has_each_figure_and_each_change() {
     }
 }
 
-/// The keys that LNT asks for, and each figure by the metric that has its direction: what is read back is what JSON has.
+/// The keys that LNT asks for, and each figure by the metric that has its direction: what is read back is what JSON
+/// has.
 #[test]
 fn lnt_reads_each_figure() {
     for (subject, json, text) in subjects(Format::Lnt) {

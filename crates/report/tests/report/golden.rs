@@ -74,8 +74,8 @@ fn interactive_tasks_beside_loads() {
     insta::assert_snapshot!("latency_json", short_json("latency"));
 }
 
-/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have neither. And one at hand,
-/// without sensors.
+/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have neither. And one at
+/// hand, without sensors.
 #[test]
 fn burn_ins() {
     insta::assert_snapshot!("cooling_vm_text", report("cooling-vm", Format::Text));

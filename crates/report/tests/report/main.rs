@@ -1,4 +1,5 @@
-//! Every form of a report: what recorded runs look like, and that a page is safe, complete and bounded whatever a journal holds.
+//! Every form of a report: what recorded runs look like, and that a page is safe, complete and bounded whatever a
+//! journal holds.
 
 #![cfg(test)]
 

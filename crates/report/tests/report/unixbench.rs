@@ -99,7 +99,8 @@ fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Test, value, unit and samples of the lines that end in `(10.0 s, 7 samples)`, as PerfKitBenchmarker and lkp find them.
+/// Test, value, unit and samples of the lines that end in `(10.0 s, 7 samples)`, as PerfKitBenchmarker and lkp find
+/// them.
 fn scores(text: &str) -> Vec<(String, &str, &str, &str)> {
     let found = text.lines().filter_map(|line| match &words(line)[..] {
         [label @ .., value, unit, seconds, "s,", samples, "samples)"]

@@ -1,5 +1,5 @@
-//! A burn-in: one program works until it is stopped, the sensors are read once a second, and what the program prints goes to
-//! the journal at once.
+//! A burn-in: one program works until it is stopped, the sensors are read once a second, and what the program prints
+//! goes to the journal at once.
 
 mod lines;
 
@@ -33,8 +33,8 @@ const LATER: u64 = SECOND / 10;
 /// A test of memory may take days: a sample is kept once in this many seconds.
 const MEMORY_KEEPS: u64 = 10;
 
-/// The longest time that the program may take to report when its stdin has closed: much memory takes long to give back. Whoever pressed
-/// Ctrl-C waits less.
+/// The longest time that the program may take to report when its stdin has closed: much memory takes long to give back.
+/// Whoever pressed Ctrl-C waits less.
 const ENDS: Duration = Duration::from_secs(30);
 const ENDS_AT_ONCE: Duration = Duration::from_secs(5);
 
@@ -80,8 +80,8 @@ pub enum BurnEvent<'a> {
 /// Carries out a burn-in: all that is found goes to the journal, events to `watch`.
 ///
 /// # Errors
-/// The journal cannot be written, or there is no scratch directory. Whatever goes wrong with the program is an error trial in
-/// the journal instead.
+/// The journal cannot be written, or there is no scratch directory. Whatever goes wrong with the program is an error
+/// trial in the journal instead.
 pub fn burn_in(
     setting: &BurnSetting<'_>,
     writer: &mut Writer,

@@ -12,7 +12,8 @@ use plan::{Arms, Effort, Kind, Matrix, Procedure, Purpose};
 
 type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Refusal> + 'a>;
 
-/// Measures by a script: what a cell's trial comes to, by how many it had before. A trial takes the time that is planned.
+/// Measures by a script: what a cell's trial comes to, by how many it had before. A trial takes the time that is
+/// planned.
 struct Fake<'a> {
     script: Script<'a>,
     /// When which signal comes.

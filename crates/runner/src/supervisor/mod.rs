@@ -29,7 +29,8 @@ pub(crate) use trial::{IN_THE_FUTURE, result};
 /// The longest time that a build may take.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Starts programs, waits for them and ends them. At its end what conditions changed is undone, then the guardian is dismissed.
+/// Starts programs, waits for them and ends them. At its end what conditions changed is undone, then the guardian is
+/// dismissed.
 pub struct Supervisor<'a> {
     pub(super) machine: &'a Machine,
     /// The longest silence of a program.
@@ -90,8 +91,8 @@ impl<'a> Supervisor<'a> {
         screen: Option<&Path>,
         mut experiment: Experiment,
     ) -> Result<Supervisor<'a>> {
-        // As subreaper the tool is the parent of every orphan among the measured processes. Where there is none (Linux before 3.4, an
-        // emulator of user programs), orphans are process 1's, which reaps them.
+        // As subreaper the tool is the parent of every orphan among the measured processes. Where there is none (Linux
+        // before 3.4, an emulator of user programs), orphans are process 1's, which reaps them.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         let signals = Rc::new(Signals::install()?);
         experiment.hear(Rc::clone(&signals));
@@ -167,8 +168,8 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Sleeps in poll(2) until `done` holds, a program fails, a signal comes or the limit has passed. While a window is open nothing wakes the tool but a program that prints or
-    /// ends, or a signal.
+    /// Sleeps in poll(2) until `done` holds, a program fails, a signal comes or the limit has passed. While a window is
+    /// open nothing wakes the tool but a program that prints or ends, or a signal.
     pub(super) fn wait(&self, processes: &mut Processes, limit: Duration, done: impl Fn(&Processes) -> bool) -> Waited {
         let deadline = monotonic() + ns(limit);
         loop {
@@ -239,7 +240,8 @@ impl Drop for Supervisor<'_> {
         // A user who has asked twice does not wait any longer: the guardian undoes the rest alone.
         self.guardian.is_awaited = self.signals.stops() < 2;
         if self.guardian.is_awaited {
-            // A failure stays in the ledger: the guardian tries again, and the next start of the tool says what is left.
+            // A failure stays in the ledger: the guardian tries again, and the next start of the tool says what is
+            // left.
             let _ = self.experiment.end();
         }
     }

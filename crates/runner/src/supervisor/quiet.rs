@@ -17,12 +17,12 @@ shift
 exec "$@""#;
 
 impl Supervisor<'_> {
-    /// Runs a command while a condition is on, proves that it was, puts everything back, and returns how the command ended. A
-    /// signal that asks the tool to stop is handed on to the command; what the terminal sends, both get.
+    /// Runs a command while a condition is on, proves that it was, puts everything back, and returns how the command
+    /// ended. A signal that asks the tool to stop is handed on to the command; what the terminal sends, both get.
     ///
     /// # Errors
-    /// The condition cannot be entered or left, was not in effect or is for measured programs alone, or the command cannot be
-    /// started.
+    /// The condition cannot be entered or left, was not in effect or is for measured programs alone, or the command
+    /// cannot be started.
     pub fn run_under(&mut self, condition: &Condition, words: &[OsString]) -> Result<ExitStatus, Refusal> {
         let folder = std::env::current_dir().map_err(anyhow::Error::from)?;
         let entered = self.experiment.enter(condition, self.machine, &self.scratch.path, &folder);

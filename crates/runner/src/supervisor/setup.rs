@@ -13,7 +13,8 @@ pub(crate) struct Setup<'a> {
     /// The programs beside the copies: the load, then the companion.
     pub sides: Vec<Side<'a>>,
     pub window: Window,
-    /// The number of copies that each program reports: more than one where they are its threads, or the arms of a comparison.
+    /// The number of copies that each program reports: more than one where they are its threads, or the arms of a
+    /// comparison.
     pub threads: u32,
 }
 

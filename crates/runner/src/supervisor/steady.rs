@@ -15,8 +15,8 @@ pub(super) struct Steady {
 }
 
 impl Steady {
-    /// Returns the throughput over the last `settle` of `pulses` (ns and count), if its two halves differ by no more than
-    /// a fifth, or by a count.
+    /// Returns the throughput over the last `settle` of `pulses` (ns and count), if its two halves differ by no more
+    /// than a fifth, or by a count.
     pub fn judge(pulses: &[(u64, u64)], settle: Duration) -> Option<Steady> {
         let last = *pulses.last()?;
         let length = super::ns(settle);

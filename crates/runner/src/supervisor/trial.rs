@@ -188,7 +188,8 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
     }
 }
 
-/// Returns true if anything was done, in time that passed. A frame that is never done is a result; a rate of zero is not.
+/// Returns true if anything was done, in time that passed. A frame that is never done is a result; a rate of zero is
+/// not.
 fn worked(copy: &Copy) -> bool {
     let (first, last) = (copy.slices.first(), copy.slices.last());
     first.zip(last).is_some_and(|(first, last)| first.start < last.end)

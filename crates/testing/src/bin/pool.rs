@@ -257,11 +257,12 @@ fn print_list(heading: &str, items: &BTreeSet<String>) {
     items.iter().for_each(|item| println!("  {item}"));
 }
 
-/// Runs tests, those first that took longest the last time, and at the end those that must be alone. Twice as many as there are processors run at
-/// a time: half of them from those that compute, which leave the processors to the others.
+/// Runs tests, those first that took longest the last time, and at the end those that must be alone. Twice as many as
+/// there are processors run at a time: half of them from those that compute, which leave the processors to the others.
 fn run<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
     let mut last = read_times(times);
-    // The last is taken first. Where nothing is known, long tests of programs and of whole runs come before the many of the tool.
+    // The last is taken first. Where nothing is known, long tests of programs and of whole runs come before the many of
+    // the tool.
     tests.reverse();
     tests.sort_by_key(|test| last.get(&test.title()).copied().unwrap_or(Duration::MAX));
     let (computing, waiting) = tests.into_iter().partition(|test| test.binary.computes());

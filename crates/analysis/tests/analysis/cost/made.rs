@@ -9,8 +9,8 @@ use rand_pcg::Pcg64Mcg;
 use stats::Estimate;
 use testing::normal;
 
-/// A machine as it was measured in facts/audit §6.2: from trial to trial the noise is correlated by 0.8, it drifts, and now
-/// and then something else runs, which only slows.
+/// A machine as it was measured in facts/audit §6.2: from trial to trial the noise is correlated by 0.8, it drifts, and
+/// now and then something else runs, which only slows.
 pub struct Machine {
     pub random: Pcg64Mcg,
     /// Standard deviation of the noise, a share.

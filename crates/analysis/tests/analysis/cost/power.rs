@@ -37,8 +37,8 @@ fn what_is_planted_is_found() {
     }
 }
 
-/// As many blocks as it asks for show a difference in four of five comparisons: nine of ten such claims hold, where few blocks are
-/// enough and where many are needed.
+/// As many blocks as it asks for show a difference in four of five comparisons: nine of ten such claims hold, where few
+/// blocks are enough and where many are needed.
 #[test]
 fn what_it_asks_for_is_enough() {
     let catalogue = Catalogue::load().unwrap();

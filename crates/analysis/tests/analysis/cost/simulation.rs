@@ -16,8 +16,8 @@ fn at_most(share: f64, count: usize, times: usize) -> bool {
     count as f64 / times <= share + 2.0 * (share * (1.0 - share) / times).sqrt()
 }
 
-/// 27 tests, 12 blocks of three arms, and no difference at all: false flags in at most 5 % of the reports, and the intervals
-/// cover what they should.
+/// 27 tests, 12 blocks of three arms, and no difference at all: false flags in at most 5 % of the reports, and the
+/// intervals cover what they should.
 #[test]
 fn no_difference_is_never_called_one() {
     let catalogue = Catalogue::load().unwrap();
@@ -45,8 +45,8 @@ fn no_difference_is_never_called_one() {
     assert!(allowed(0.93..0.97).contains(&covered), "{covered}");
 }
 
-/// Returns what undecided comparisons say they would have seen, on average in per cent, and how often a loss of `size` per
-/// cent of one test is called.
+/// Returns what undecided comparisons say they would have seen, on average in per cent, and how often a loss of `size`
+/// per cent of one test is called.
 fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
     let catalogue = Catalogue::load().unwrap();
     let loss = (1.0 - size / 100.0).ln();
@@ -67,8 +67,8 @@ fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
     (could.iter().sum::<f64>() / could.len() as f64, found as f64 / times as f64)
 }
 
-/// A true 5 % is found in four of five runs where comparisons say that they would have seen 5 %: alone among many tests, and
-/// among few.
+/// A true 5 % is found in four of five runs where comparisons say that they would have seen 5 %: alone among many
+/// tests, and among few.
 #[test]
 fn what_would_have_been_seen_is_seen() {
     for (tests, blocks, noise) in [(27, 12, 0.025), (6, 12, 0.040), (6, 24, 0.060)] {
@@ -78,8 +78,9 @@ fn what_would_have_been_seen_is_seen() {
     }
 }
 
-/// Where noise is 6 % from trial to trial, a true 5 % is found in more than half of the runs of 36 trials, the control's among
-/// them; in nearly all where arms that lie next to each other share half of their noise, as they do on recorded machines.
+/// Where noise is 6 % from trial to trial, a true 5 % is found in more than half of the runs of 36 trials, the
+/// control's among them; in nearly all where arms that lie next to each other share half of their noise, as they do on
+/// recorded machines.
 #[test]
 fn five_per_cent_are_found_in_six_per_cent_of_noise() {
     let catalogue = Catalogue::load().unwrap();
@@ -152,8 +153,8 @@ fn a_total_s_interval_covers() {
     }
 }
 
-/// Why a condition is compared with one arm and not with the mean of both: that is narrower, and does not cover where noise
-/// is skewed.
+/// Why a condition is compared with one arm and not with the mean of both: that is narrower, and does not cover where
+/// noise is skewed.
 #[test]
 fn one_arm_is_honest_and_two_are_not() {
     let mut random = Pcg64Mcg::seed_from_u64(5);

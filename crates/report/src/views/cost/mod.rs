@@ -319,7 +319,8 @@ pub(super) fn not_measured(results: &Results, cost: &Cost) -> Vec<String> {
     reasons.into_iter().map(|(reason, keys)| format!("{}: {reason}", touched(&keys, is_of_commands))).collect()
 }
 
-/// Returns which tests under which conditions: `syscall, execl x2 under audit=all`; commands are conditions of one test.
+/// Returns which tests under which conditions: `syscall, execl x2 under audit=all`; commands are conditions of one
+/// test.
 fn touched(keys: &[&Key], is_of_commands: bool) -> String {
     let conditions = keys.iter().map(|key| key.condition.as_str()).unique().join(", ");
     if is_of_commands {

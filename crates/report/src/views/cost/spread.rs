@@ -8,7 +8,8 @@ use super::FEW;
 use crate::document::{Block, Column, Columns, Field, Readers};
 use crate::views::comparisons::Line;
 
-/// Returns which figures vary more or less from block to block under a condition; nothing where there are too few blocks.
+/// Returns which figures vary more or less from block to block under a condition; nothing where there are too few
+/// blocks.
 pub(super) fn blocks(condition: &Condition, lines: &[Line<'_>]) -> Vec<Block> {
     let all: Vec<(&Line<'_>, Spreads)> =
         lines.iter().filter_map(|line| Some((line, line.comparison.spreads()?))).collect();

@@ -66,8 +66,8 @@ impl Follower {
         self.readings().failure.clone()
     }
 
-    /// Returns what lies between the first and the last reading of a time; `None` if that is less than half of it. A reading
-    /// across an edge includes an unknown share of what lies outside.
+    /// Returns what lies between the first and the last reading of a time; `None` if that is less than half of it. A
+    /// reading across an edge includes an unknown share of what lies outside.
     pub fn between(&self, from: u64, to: u64) -> Option<Energy> {
         let readings = self.readings();
         let mut inside = readings.kept.iter().filter(|(at, _)| (from..=to).contains(at));

@@ -105,8 +105,8 @@ impl Supervisor<'_> {
         [Fact::new([Fact::ENERGY, "Energy", "Run"], from, None)].into_iter().chain(idle).collect()
     }
 
-    /// Reads the machine's counters just before a window and just after it; `None` if there are none, or the programs end
-    /// before that.
+    /// Reads the machine's counters just before a window and just after it; `None` if there are none, or the programs
+    /// end before that.
     ///
     /// # Errors
     /// A signal stops the run.
