@@ -440,11 +440,11 @@ void kit_quiet(void)
         arm(0);
 }
 
-void kit_tick(void)
+void kit_tick(unsigned long work)
 {
     volatile struct mark *next = &ticks[!tick];
 
-    next->count = kit_count + 1;
+    next->count = kit_count + work;
     next->ns = kit_now();
     tick = !tick;
     kit_count = next->count;

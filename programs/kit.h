@@ -104,10 +104,10 @@ void kit_report(const char *format, ...) KIT_PRINTF;
 void kit_start(void);
 
 /*
- * Instead of kit_count++ if one piece of work takes more than about 50 us: notes when it was completed, so that a
+ * Instead of kit_count += work if one piece of work takes more than about 50 us: notes when it was completed, so that a
  * slice ends with the last piece completed in it (and has length 0 if there is none).
  */
-void kit_tick(void);
+void kit_tick(unsigned long work);
 
 /*
  * In addition to the count, the time of a single operation that takes longer than about 200 ns: for minimum, p10, p50, p99.

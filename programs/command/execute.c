@@ -292,7 +292,7 @@ static _Noreturn void work_as_load(void)
     for (;;) {
         for (long arm = 0; arm < arm_count; arm++)
             execute(&arms[arm], output);
-        kit_tick();
+        kit_tick(1);
     }
 }
 

@@ -263,8 +263,7 @@ static _Noreturn void move_whole(void)
     for (;;) {
         work(0, size, 1);
         covered = size;
-        kit_count += size - 1; /* kit_tick adds the last */
-        kit_tick();
+        kit_tick(size);
     }
 }
 

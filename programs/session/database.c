@@ -132,6 +132,6 @@ int main(int argc, char **argv)
         int64_t start = kit_now();
         transact();
         kit_time(kit_now() - start);
-        kit_tick();
+        kit_tick(1);
     }
 }

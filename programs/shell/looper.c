@@ -101,6 +101,6 @@ int main(int argc, char **argv)
     kit_start();
     for (;;) {
         run();
-        kit_tick();
+        kit_tick(1);
     }
 }
