@@ -116,8 +116,15 @@ impl Stage {
         refusal
     }
 
-    /// Enters a level, has `work` done in a window, and proves it; everything is put back.
-    pub(super) fn measure(&self, name: &str, work: impl FnOnce(&Stage)) -> Result<Evidence, String> {
+    /// Enters a level, has `work` done in a window, and proves it; everything is put back. Where others kept the disk
+    /// busy, so that the records had to wait for it, once more.
+    pub(super) fn measure(&self, name: &str, mut work: impl FnMut(&Stage)) -> Result<Evidence, String> {
+        let found = self.measure_once(name, &mut work);
+        let is_held_up = found.as_ref().is_err_and(|why| why.contains("waited for the disk"));
+        if is_held_up { self.measure_once(name, &mut work) } else { found }
+    }
+
+    fn measure_once(&self, name: &str, work: &mut impl FnMut(&Stage)) -> Result<Evidence, String> {
         let mut ledger = Ledger::open().unwrap();
         let mut entered = self.enter(name, &mut ledger).map_err(|why| format!("{why:?}"))?;
         let before = fs::read_to_string("/proc/thread-self/loginuid").unwrap();
