@@ -37,7 +37,8 @@ most delays, and its shares count the bursts that ran, not the bursts that were 
 const MAP: &str = "Latency in ms at p99, or at the highest percentile that the frames support, which is then named. \
 The colour (at a terminal the number of !) shows how many times later this is than without a load (or, if that was not measured, than under the load \
 that disturbs least), at the highest percentile that both support; the steps are up to 1.5, 3, 10, 30 and 100 times, \
-and more. A question mark means that the interval of this ratio contains 1, or that there is no interval.";
+and more. A question mark means that the interval of this ratio contains 1 or has no end; where the \
+two support different percentiles, the ratio has no interval and no mark.";
 
 const COLUMNS: &str = "Mean, Spread (standard deviation), Max and the percentiles describe the latency in ms, and \
 count a dropped frame as if it had waited; ± belongs to the p99, or to the highest percentile that the frames support \
@@ -341,7 +342,7 @@ struct Later {
     times: f64,
     /// The higher of the percentiles that both carry.
     name: &'static str,
-    /// True if the interval of the quotient contains 1 or does not exist.
+    /// True if both carry the same percentile, and the interval of the quotient contains 1 or has no end.
     doubt: bool,
 }
 
@@ -350,6 +351,6 @@ fn later((row, latency): Beside<'_>, (other, quiet): Beside<'_>) -> Option<Later
     let times = latency.histogram.quantile(share) / quiet.histogram.quantile(share).max(1.0);
     let quotient = row.score.over(&other.score);
     let apart = quotient.bounded() && !(quotient.low..=quotient.high).contains(&1.0);
-    let doubt = latency.value != quiet.value || !apart;
+    let doubt = latency.value == quiet.value && !apart;
     (latency.histogram.count() > 0 && times.is_finite()).then_some(Later { times, name, doubt })
 }
