@@ -76,7 +76,7 @@ fn every_format_has_it() {
         beside["systems"].as_array().unwrap().iter().filter(|row| row["measure"] == "energy").collect();
     assert_eq!(rows.len(), 2);
     rows.iter().for_each(|row| assert_eq!(row["scores"]["B"]["mark"], "best", "{row}"));
-    assert!(text(&place, "base0 changed0 --side-by-side").contains("2 systems, 2 tests"));
+    assert!(text(&place, "base0 changed0 --side-by-side").contains("2 systems, 2 figures"));
 }
 
 #[test]
