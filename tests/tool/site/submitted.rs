@@ -110,7 +110,7 @@ fn an_anonymous_site_names_nobody() {
     lines.insert(1, fact("storage.model", "the disk of mallory"));
     std::fs::write(folder.join("one.jsonl"), text(&lines)).unwrap();
     let (www, status, said) = site(&place, &folder, "www", "--anonymous");
-    assert!(status == 0 && said.contains("hosts ") && said.contains("comments 1 times"), "{said}");
+    assert!(status == 0 && said.contains("hosts ") && said.contains("comments 1 time,"), "{said}");
     for (name, bytes) in files(&www) {
         let content = String::from_utf8(bytes).unwrap();
         let named =
