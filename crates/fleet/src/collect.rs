@@ -160,7 +160,7 @@ fn delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
     let mut journal = journal::parse(&bytes[..], path)?;
     let mut attempt =
         journal.run.fleet.clone().context("it is not part of a fleet run: it was made without --fleet")?;
-    if redact {
+    if redact && !journal.run.is_redacted() {
         attempt.id.node = alias(&attempt.id.node);
         journal.redact();
         journal.run.fleet = Some(attempt.clone());

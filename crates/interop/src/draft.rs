@@ -165,13 +165,19 @@ impl<'a> Draft<'a> {
 
     /// Returns the number of the cell of a `label` that is another suite's, whatever the catalogue has under that name.
     pub fn foreign(&mut self, label: &str, copies: u32, unit: &str, metric: Metric) -> usize {
-        let name = self.invented(label);
-        let next = self.cells.len();
-        let number = *self.numbers.entry((name.clone(), copies)).or_insert(next);
-        if number == next {
-            self.trials.push(Vec::new());
-            self.cells.push(Cell { metric, ..stranger(number, &name, label, copies, unit) });
+        let bare = self.invented(label);
+        // Names lose the signs in which `a+b` and `a*b` differ.
+        let number_of = |name: &str| self.numbers.get(&(name.to_owned(), copies)).copied();
+        let is_free = |name: &String| number_of(name).is_none_or(|number| self.cells[number].label == label);
+        let twins = (2..).map(|twin| format!("{bare}-{twin}"));
+        let name = std::iter::once(bare.clone()).chain(twins).find(is_free).unwrap_or_default();
+        if let Some(number) = number_of(&name) {
+            return number;
         }
+        let number = self.cells.len();
+        self.numbers.insert((name.clone(), copies), number);
+        self.trials.push(Vec::new());
+        self.cells.push(Cell { metric, ..stranger(number, &name, label, copies, unit) });
         number
     }
 
@@ -181,7 +187,10 @@ impl<'a> Draft<'a> {
         let usable = |value: &f64| *value > 0.0 && *value <= ABSURD;
         let (values, others): (Vec<f64>, Vec<f64>) = values.into_iter().partition(usable);
         if !others.is_empty() {
-            self.warn(format!("'{}' has a figure of 0 at its digits: it is left out", quoted(&figure.label)));
+            self.warn(format!(
+                "'{}' has a figure that is 0 as printed, or that cannot have been measured: it is left out",
+                quoted(&figure.label)
+            ));
         }
         if values.is_empty() {
             return;
@@ -209,7 +218,7 @@ impl<'a> Draft<'a> {
     pub fn put(&mut self, number: usize, trials: Vec<Trial>) {
         let Some(place) = self.trials.get_mut(number) else { return };
         if !place.is_empty() {
-            let text = "the file has it more than once: the last one counts, as in UnixBench";
+            let text = "the file has it more than once: the last one counts";
             self.warnings.push(Warning { cell: Some(number), text: text.to_owned() });
         }
         *place = trials;

@@ -8,7 +8,7 @@ use super::report;
 use super::text::Text;
 use journal::Journal;
 
-/// The heads of its tables of scores, in order; of what has no baseline the last two are empty.
+/// The columns of its tables of scores; of what has no baseline the last two are empty.
 const COLUMNS: usize = 7;
 
 const RUN: &str = "Benchmark Run:";

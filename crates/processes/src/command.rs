@@ -16,8 +16,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::{Group, Signals, exit_status, reap};
 
 /// A script that joins the control group in its first word, if any, waits for a line and becomes the command. Without a
-/// line it ends. A command must not
-/// begin before it is known who ends it.
+/// line it ends: a command must not begin before it is known who ends it.
 const STARTER: &str = r#"[ -z "$1" ] || echo 0 >"$1/cgroup.procs" || exit 126
 shift
 read -r go || exit 126

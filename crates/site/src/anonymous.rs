@@ -36,7 +36,12 @@ pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
     if !journal.run.comment.is_empty() {
         *replaced.entry("comments".into()).or_default() += 1;
     }
-    if !journal.run.is_redacted() {
+    let was_redacted = journal.run.is_redacted();
+    if !was_redacted {
+        // Counted here: redacting replaces most of them, and counts nothing.
+        for record in journal.records() {
+            names.walk(&mut serde_json::to_value(record).context("a journal cannot be encoded")?, &mut replaced);
+        }
         journal.redact();
         journal.run.host.clone_from(&names.alias);
     }
@@ -47,10 +52,10 @@ pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
     if gone > 0 {
         *replaced.entry("facts".into()).or_default() += gone;
     }
-    let mut bytes = Vec::new();
+    let (mut bytes, mut counted) = (Vec::new(), Replaced::new());
     for record in journal.records() {
         let mut value = serde_json::to_value(record).context("a journal cannot be encoded")?;
-        names.walk(&mut value, &mut replaced);
+        names.walk(&mut value, if was_redacted { &mut replaced } else { &mut counted });
         serde_json::to_writer(&mut bytes, &value).context("a journal cannot be encoded")?;
         bytes.push(b'\n');
     }
@@ -76,8 +81,8 @@ impl Names {
             }
         }
         let user = journal.facts.value("system.user").and_then(|user| user.split([' ', '(']).next().map(str::to_owned));
-        // Everybody has a root.
-        all.extend(user.filter(|user| user != "root").map(|user| (user, USER.to_owned(), "users")));
+        // Everybody has a root; others may be told by a number, `uid 1000`.
+        all.extend(user.filter(|user| user != "root" && user != "uid").map(|user| (user, USER.to_owned(), "users")));
         all.retain(|(name, ..)| !name.is_empty());
         all.sort_by_key(|(name, ..)| std::cmp::Reverse(name.len()));
         Names { alias, all }
@@ -88,10 +93,11 @@ impl Names {
             Value::String(text) => *text = self.clean(text, replaced),
             Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item, replaced)),
             Value::Object(items) => {
+                let is_fact = items.get("type").is_some_and(|kind| kind == "fact");
                 for (key, item) in items.iter_mut().filter(|(key, _)| !KEPT.contains(&key.as_str())) {
-                    // Versions look like addresses.
-                    let is_version = key == "compiler" || key == "tool";
-                    if !is_version {
+                    // Versions look like addresses; the names of facts are the tool's own.
+                    let is_own = key == "compiler" || key == "tool" || (is_fact && key == "name");
+                    if !is_own {
                         self.walk(item, replaced);
                     }
                 }

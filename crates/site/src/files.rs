@@ -45,6 +45,10 @@ impl Files {
             // Names of its own are plain; of others none is needed or removed.
             before.extend(files.filter_map(|entry| Some(format!("{folder}/{}", entry.file_name().to_str()?))));
         }
+        // The next build is to know the directory, also if this one fails.
+        if !root.join(MARK).is_file() {
+            fs::write(root.join(MARK), "").with_context(why)?;
+        }
         Ok(Files { root: root.to_path_buf(), before, needed: Mutex::default() })
     }
 

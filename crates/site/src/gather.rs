@@ -35,7 +35,7 @@ impl Gathered {
         if site.is_some_and(|site| folder.canonicalize().is_ok_and(|folder| folder == site)) {
             return;
         }
-        // Of a fleet run only the best attempt of each node counts.
+        // Of a fleet run only the attempt that counts for each node and task is taken.
         if fs::symlink_metadata(folder.join("nodes")).is_ok_and(|nodes| nodes.is_dir())
             && let Ok(fleet) = fleet::journals(folder, catalogue)
         {

@@ -105,7 +105,7 @@ fn body(board: &Board, entries: &[&Entry], trends: &[(String, String)]) -> Marku
     let measure = board.measures.get(board.first);
     let label = measure.map_or("", |measure| &measure.label);
     let written = if measure.is_some_and(|measure| measure.is_change) { change } else { value };
-    let one = format!("{label}, 1 copy");
+    let one = if label.is_empty() { "1 copy".to_owned() } else { format!("{label}, 1 copy") };
     let heads = [("", "Run"), ("", "Began"), ("n", &*one), ("n", "All copies"), ("", "Marks")];
     let rows = html! { @for entry in entries {
         tr {
@@ -125,7 +125,7 @@ fn body(board: &Board, entries: &[&Entry], trends: &[(String, String)]) -> Marku
         @if !trends.is_empty() {
             section {
                 h2 { "From run to run" }
-                p.text { "With the changes of level, and the facts that changed there; runs of one build and procedure each." }
+                p.text { "Each page shows where the level changed, and which facts changed there; only runs of one build and procedure are compared." }
                 ul { @for (file, label) in trends { li { a href=(file) { (label) } } } }
             }
         }

@@ -109,7 +109,7 @@ impl Measure {
     fn from_column(column: &Column, catalogue: &Catalogue) -> (usize, Measure) {
         match column {
             Column::Index { id, .. } => {
-                let place = catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0);
+                let place = catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(usize::MAX);
                 let name = catalogue.index(id).map_or(id, |index| &index.name);
                 (place, Measure::new(format!("index.{id}"), format!("{name} index"), "Indexes"))
             }
@@ -140,7 +140,8 @@ impl Measure {
                 let measure = Measure::new(id, cost_label(key, name, against), "Cost of a condition");
                 let (unit, is_lower_better) = (unit.clone(), *is_lower_better);
                 // Those of indexes, which no test is, before those of tests.
-                let place = known.map_or(0, |(place, _)| place + 1);
+                let unknown = if index.is_some() { 0 } else { usize::MAX };
+                let place = known.map_or(unknown, |(place, _)| place + 1);
                 (place, Measure { unit, is_lower_better, is_change: true, ..measure })
             }
         }

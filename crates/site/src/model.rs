@@ -18,7 +18,7 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
     let body = html! {
         p.sentence { "Where each run lies among the runs of its processor." }
         p.text { "Each mark is a run and links to its page; the link on a run’s page highlights its mark." }
-        @if let Some(measure) = board.measures.get(board.first) {
+        @if let Some(measure) = board.measures.get(board.first).filter(|first| !first.is_change) {
             @for (level, (_, heading)) in LEVELS.iter().enumerate().take(2) {
                 @for class in 0..board.classes.len() {
                     @let models = models(board, class, |id| measure.value(id, level));
@@ -26,7 +26,9 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
                         section {
                             h2 { (measure.label) ", " (heading) }
                             p.tool { (board.classes[class].label()) }
-                            (strips(board, &models, &format!("{heading}, {}", board.classes[class].label()), level == 0))
+                            (strips(board, &models, &format!("{heading}, {}", board.classes[class].label()), &|id| {
+                                level == 0 || measure.value(id, 0).is_none()
+                            }))
                         }
                     }
                 }
@@ -51,7 +53,7 @@ fn models(board: &Board, class: usize, value: impl Fn(&str) -> Option<Estimate>)
 }
 
 /// One line per model; the marks have names where the page is to find them by.
-fn strips(board: &Board, models: &[(&str, Runs)], label: &str, named: bool) -> Markup {
+fn strips(board: &Board, models: &[(&str, Runs)], label: &str, named: &dyn Fn(&str) -> bool) -> Markup {
     let most = models.iter().flat_map(|(_, runs)| runs).map(|(_, value)| value.value).fold(0.0, f64::max);
     let numbers = ["Runs", "Least", "Median", "Most"].map(|head| ("n", head));
     let heads = [&[("", "Processor")], &numbers[..], &[("", "Every run, from 0")]].concat();
@@ -69,13 +71,13 @@ fn strips(board: &Board, models: &[(&str, Runs)], label: &str, named: bool) -> M
     table(label, "strips", &heads, &rows)
 }
 
-fn strip(board: &Board, runs: &Runs, most: f64, named: bool) -> Markup {
+fn strip(board: &Board, runs: &Runs, most: f64, named: &dyn Fn(&str) -> bool) -> Markup {
     html! {
         svg.strip role="group" aria-label=(words::count(runs.len(), "run")) viewBox="0 0 300 20" {
             path.rule d="M0 10H300" {}
             @for (place, value) in runs {
                 @let entry = &board.entries[*place];
-                a href={ "r/" (entry.id) ".html" } id=[named.then(|| format!("p-{}", entry.id))] tabindex="-1" {
+                a href={ "r/" (entry.id) ".html" } id=[named(&entry.id).then(|| format!("p-{}", entry.id))] tabindex="-1" {
                     title { (entry.host) ", " (entry.date()) ": " (words::score(value.value)) }
                     circle.point cx=(format!("{:.1}", 295.0 * value.value / most)) cy="10" r="4" {}
                 }

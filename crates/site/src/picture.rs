@@ -44,7 +44,7 @@ pub(crate) fn badge(record: &Record) -> String {
     words::clean(&svg.0) + "\n"
 }
 
-/// Returns the chart as SVG: the index of each test at one copy and at the most; `None` of a run without an index.
+/// Returns the chart as SVG: the index of each test at the most copies; `None` of a run without an index.
 pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
     let index = results.indexes().iter().filter(|index| index.id == "system").max_by_key(|index| index.copies)?;
     let most = index.parts.iter().map(|part| ends(&part.index)[1]).fold(0.0, f64::max);

@@ -1,6 +1,6 @@
 //! Reading journals, on all processors, and writing the pages of those that are new.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -52,6 +52,8 @@ impl Reading {
         let references = archive::reference::entries(site.catalogue);
         let found: Vec<_> =
             unread.into_par_iter().map(|(path, stamp)| (path, read(path, stamp, site, &references))).collect();
+        let new = found.iter().filter_map(|(_, found)| found.as_ref().ok()).filter(|read| read.is_new);
+        self.built.new = new.map(|read| &*read.record.id).collect::<HashSet<&str>>().len();
         for (path, found) in found {
             match found {
                 Ok(found) => self.add(found),
@@ -78,8 +80,7 @@ impl Reading {
     }
 
     fn add(&mut self, read: Read) {
-        let Read { path, stamp, record, is_new, replaced } = read;
-        self.built.new += usize::from(is_new);
+        let Read { path, stamp, record, replaced, .. } = read;
         self.note(&replaced);
         if let (Some(stamp), Some(name)) = (stamp, absolute(&path)) {
             self.journals.insert(name, Known { stamp, id: record.id.clone(), replaced });
@@ -136,6 +137,7 @@ fn read(path: &Path, stamp: Option<Stamp>, site: Site<'_>, references: &[Results
     results.stand_among(references);
     let record = Record::new(&id, &results, bytes.len() as u64, asked.url)?;
     let [script, page, journal, badge, frame, chart] = names(&id);
+    let is_new = !files.keep(&journal);
     files.write(&page, page::page(&record, &results, asked.url)?.as_bytes())?;
     files.write(&journal, &bytes)?;
     files.write(&badge, picture::badge(&record).as_bytes())?;
@@ -146,5 +148,5 @@ fn read(path: &Path, stamp: Option<Stamp>, site: Site<'_>, references: &[Results
     }
     // Last: where it is, the others are.
     files.write(&script, record.script()?.as_bytes())?;
-    Ok(found(record, true))
+    Ok(found(record, is_new))
 }

@@ -92,21 +92,21 @@ check() {
 
 # Sets `partition`, where it is empty to Slurm's default one.
 find_partition() {
-	known=$(ask sinfo -h -o %P) || fail 'Slurm does not answer; start this where its commands do, as on a login node'
+	known=$(ask sinfo -h -o %P) || fail 'Slurm does not answer; start this where its commands work, such as on a login node'
 	names=$(printf '%s\n' "$known" | tr -d '*')
 	if [ -z "$partition" ]; then
 		partition=$(printf '%s\n' "$known" | sed -n 's/\*$//p')
-		[ -n "$partition" ] || fail "Slurm has no default partition; say --partition, which is one of $(echo $names)"
+		[ -n "$partition" ] || fail "Slurm has no default partition; choose one with --partition: $(echo $names)"
 	fi
 	printf '%s\n' "$names" | grep -qxF -e "$partition" || fail "Slurm has no partition '$partition'; it has $(echo $names)"
 }
 
 # Sets `nodes`: those listed, or else those of the partition that accept a job now.
 find_nodes() {
-	states=$(ask sinfo -h -N -p "$partition" -o '%N|%T|%E') || fail 'Slurm does not tell the nodes'
+	states=$(ask sinfo -h -N -p "$partition" -o '%N|%T|%E') || fail 'Slurm does not list its nodes'
 	listed=
 	if [ -n "$list" ]; then
-		listed=$(ask scontrol show hostnames "$list") || fail "'$list' is no list of nodes; write n[1-3],n7"
+		listed=$(ask scontrol show hostnames "$list") || fail "'$list' is not a list of nodes; write it as in n[1-3],n7"
 	fi
 	nodes=
 	while IFS='|' read -r node state reason; do

@@ -18,7 +18,9 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         return Err(source.unknown(source.line_of(VERSION), "fio", &version, "version 3"));
     };
     draft.run.tool = format!("fio {number_of}");
-    draft.run.started = number(json, &["timestamp"]).and_then(date::since_1970).unwrap_or_default();
+    if let Some(started) = number(json, &["timestamp"]).and_then(date::since_1970) {
+        draft.run.started = started;
+    }
     options(json.get("global options"), "Options of all jobs", &mut draft);
     let mut names: Vec<String> = Vec::new();
     for job in list(json, "jobs").iter().chain(list(json, "client_stats")) {
@@ -31,7 +33,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
             Some(error) if error > 0.0 => {
                 draft.warn(format!("the job {name} failed with error {error}: it is left out"))
             }
-            _ => put(job, &name, &mut draft),
+            _ => put(job, &name, json.get("global options"), &mut draft),
         }
     }
     Ok(vec![draft.finish()])
@@ -44,8 +46,11 @@ fn options(options: Option<&Value>, label: &str, draft: &mut Draft<'_>) {
     draft.fact(&format!("imported.{}", draft.invented(label)), label, "Imported", &pairs.join(" "));
 }
 
-fn put(job: &Value, name: &str, draft: &mut Draft<'_>) {
-    let copies = number(job, &["job options", "numjobs"]).map_or(1, |jobs| jobs.clamp(1.0, 65_536.0) as u32);
+fn put(job: &Value, name: &str, global: Option<&Value>, draft: &mut Draft<'_>) {
+    // Without group_reporting each clone of a job has figures of its own.
+    let option = |key: &str| [job.get("job options"), global].into_iter().flatten().find_map(|all| all.get(key));
+    let jobs = option("group_reporting").and(option("numjobs")).and_then(|jobs| number(jobs, &[]));
+    let copies = jobs.map_or(1, |jobs| jobs.clamp(1.0, 65_536.0) as u32);
     for way in ["read", "write", "trim"] {
         if number(job, &[way, "total_ios"]).is_none_or(|count| count == 0.0) {
             continue;

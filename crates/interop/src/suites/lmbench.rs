@@ -126,7 +126,7 @@ impl System {
     fn journal(self, version: &str, mut draft: Draft<'_>) -> Journal {
         draft.run.tool = format!("lmbench {version}");
         draft.fact("system.host", "Host", "System", &self.host);
-        draft.fact("system.os", "System", "System", &self.os);
+        draft.fact("system.os", "Operating system", "System", &self.os);
         draft.run.host = self.host;
         for ((table, column), values) in self.figures.into_iter().grouped() {
             let Table { unit, metric, columns, .. } = &TABLES[table];

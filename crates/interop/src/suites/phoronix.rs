@@ -39,8 +39,12 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
         let mut draft = draft.clone();
         let name = content(child(system, "Identifier"));
         draft.run.tool = format!("{TOOL} {}", version.rsplit(" v").next().unwrap_or_default());
-        draft.run.host.clone_from(&name);
-        draft.run.started = date::plain(&content(child(system, "TimeStamp"))).unwrap_or_default();
+        if !name.is_empty() {
+            draft.run.host.clone_from(&name);
+        }
+        if let Some(started) = date::plain(&content(child(system, "TimeStamp"))) {
+            draft.run.started = started;
+        }
         draft.run.comment = content(descendant(root, "Title"));
         for (element, fact, title) in PARTS {
             draft.fact(fact, title, "Imported", &content(child(system, element)));
@@ -61,9 +65,9 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
 fn part_of_system(part: &str, draft: &mut Draft<'_>) {
     let Some((key, value)) = part.split_once(':') else { return };
     match key.trim() {
-        "Processor" => draft.fact("cpu.model", "Processor", "Processor", value),
-        "Kernel" => draft.fact("kernel.release", "Kernel", "Kernel", value),
-        "OS" => draft.fact("system.os", "System", "System", value),
+        "Processor" => draft.fact("cpu.model", "Model", "Processor", value),
+        "Kernel" => draft.fact("kernel.release", "Release", "Kernel", value),
+        "OS" => draft.fact("system.os", "Operating system", "System", value),
         "Compiler" => draft.fact("software.compiler", "Compiler", "Software", value),
         _ => {}
     }

@@ -41,7 +41,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     Ok(vec![draft.finish()])
 }
 
-/// Returns a percentile and its value: `99.0` and `26` of `* 99.0th: 26         (161 samples)`.
+/// Returns a percentile and its value: `99` and `26` of `* 99.0th: 26         (161 samples)`.
 fn percentile(line: &str) -> Option<(&str, f64)> {
     let (percentile, value) = line.trim_start_matches([' ', '\t', '*']).split_once("th: ")?;
     Some((percentile.trim_end_matches(".0"), lines::number(value.split_whitespace().next()?)?))

@@ -4,11 +4,11 @@ use super::{Draft, Heading, Journal, Result, Text, date, leading, list, number, 
 
 /// Facts of the system: the path of each, then name, title and group of the fact.
 const FACTS: [(&[&str], &str, &str, &str); 6] = [
-    (&["os", "distro"], "system.os", "System", "System"),
-    (&["os", "kernel"], "kernel.release", "Kernel", "Kernel"),
+    (&["os", "distro"], "system.os", "Operating system", "System"),
+    (&["os", "kernel"], "kernel.release", "Release", "Kernel"),
     (&["os", "arch"], "system.architecture", "Architecture", "System"),
     (&["os", "vm"], "system.virtualisation", "Virtual", "System"),
-    (&["cpu", "model"], "cpu.model", "Processor", "Processor"),
+    (&["cpu", "model"], "cpu.model", "Model", "Processor"),
     (&["cpu", "freq"], "cpu.frequency", "Frequency", "Processor"),
 ];
 
@@ -30,7 +30,9 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         return Err(source.unknown(source.line_of("\"version\""), "YABS", &version, "a version such as v2025-04-20"));
     }
     draft.run.tool = format!("YABS {version}");
-    draft.run.started = date::packed(&string_at(json, &["time"])).unwrap_or_default();
+    if let Some(started) = date::packed(&string_at(json, &["time"])) {
+        draft.run.started = started;
+    }
     draft.run.cpus = number(json, &["cpu", "cores"]).map_or(0, |cores| cores.min(65_536.0) as usize);
     for (path, name, title, group) in FACTS {
         draft.fact(name, title, group, &string_at(json, path));
