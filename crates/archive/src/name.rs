@@ -1,12 +1,12 @@
 //! Names that come from outside as names of files: none leads anywhere else, and equal beginnings stay apart.
 
 /// Returns `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of partitions:
-/// what is not a letter, a digit or one of `-._` becomes `%XX`. Letters of other scripts stay as they are, since
-/// readers do not agree on how to decode them. Empty text stays empty.
+/// what is ASCII but not a letter, a digit or one of `-._` becomes `%XX`, and so does a leading `.` or `_`. Other
+/// characters stay as they are, since readers do not agree on how to decode them. Empty text stays empty.
 pub fn encoded(text: &str, most: usize) -> String {
     let mut name = String::new();
     for c in text.chars() {
-        // Spark takes a name that begins with a dot or a line for hidden.
+        // Spark takes a name that begins with a dot or an underscore for hidden.
         let is_plain = match c {
             '.' | '_' => !name.is_empty(),
             c => !c.is_ascii() || c.is_ascii_alphanumeric() || c == '-',

@@ -80,10 +80,9 @@ impl Programs {
             (Some(BuildKind::Native), Err(missing)) => {
                 Err(missing.context("no native build: install a C compiler or try --build portable"))
             }
-            (None, Err(_)) => {
-                let warning =
-                    "there is no C compiler here, so the portable programs ran: compare only with portable runs";
-                Ok(Programs { warning: Some(warning.to_owned()), ..portable(tests)? })
+            (None, Err(missing)) => {
+                let warning = format!("{missing}, so the portable programs ran: compare only with portable runs");
+                Ok(Programs { warning: Some(warning), ..portable(tests)? })
             }
             (Some(BuildKind::Portable), _) => portable(tests),
         }

@@ -90,7 +90,7 @@ fn private(base: &Path, user: u32) -> Result<PathBuf, String> {
         format!("{} cannot be made ({error})", path.display())
     })?;
     if !metadata.is_dir() || metadata.uid() != user || metadata.mode() & 0o077 != 0 {
-        return Err(format!("{} belongs to others", path.display()));
+        return Err(format!("{} is not a directory that this user alone can enter", path.display()));
     }
     Ok(path)
 }
@@ -108,10 +108,10 @@ mod tests {
         let path = private(base.path(), user).unwrap();
         assert_eq!(private(base.path(), user).unwrap(), path);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(private(base.path(), user).unwrap_err().contains("belongs to others"));
+        assert!(private(base.path(), user).unwrap_err().contains("alone can enter"));
         fs::remove_dir(&path).unwrap();
         std::os::unix::fs::symlink("/tmp", &path).unwrap();
-        assert!(private(base.path(), user).unwrap_err().contains("belongs to others"));
+        assert!(private(base.path(), user).unwrap_err().contains("alone can enter"));
         assert!(private(&base.path().join("none"), user).unwrap_err().contains("cannot be made"));
     }
 }

@@ -78,7 +78,7 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Returns what is no regular file.
+/// Returns what a file is; `None` of a regular one.
 fn kind(metadata: &Metadata) -> Option<&'static str> {
     #[cfg(unix)]
     {

@@ -27,6 +27,9 @@ const LEVELS: &str = "different numbers of copies";
 /// Trials, and what a trial has some of.
 const MOST_TRIALS: usize = 10_000_000;
 
+/// Notes and histograms, of which each copy of a trial may have several: five days of windows of four seconds.
+const MOST_OF_COPIES: usize = 1_000_000;
+
 /// The part of a journal that has been read.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -68,10 +71,10 @@ impl Tally {
             self.count(1, "copies", MOST_TRIALS)?;
             self.count(copy.executions.len(), "executions", MOST_TRIALS)?;
             self.add_printed(&copy.printed)?;
-            self.count(copy.notes.len(), "notes of programs", 100_000)?;
+            self.count(copy.notes.len(), "notes of programs", MOST_OF_COPIES)?;
             for histogram in copy.histograms() {
                 // Looked at only now, since that takes a thousand times its length for a moment.
-                self.count(1, "histograms", 100_000)?;
+                self.count(1, "histograms", MOST_OF_COPIES)?;
                 histogram.check().map_err(Error::msg)?;
             }
         }
@@ -147,7 +150,7 @@ mod tests {
         assert!(number == 1000 && why.contains("different numbers of copies"), "{why}");
         let warning = |_| Record::Warning(Warning { cell: None, text: String::new() });
         assert!(first_refused(warning).1.contains("100000 warnings"));
-        let noted = Copy { notes: vec![String::new(); 60_000], ..Copy::default() };
+        let noted = Copy { notes: vec![String::new(); 600_000], ..Copy::default() };
         let printed = |number: u32| {
             let (name, unit, rounds) = (number.to_string(), String::new(), Vec::new());
             let printed = vec![Printed { name, unit, metric: catalogue::Metric::Time, rounds }];
@@ -158,7 +161,7 @@ mod tests {
         assert!(number == MOST_PRINTED && why.contains("printed figures of different names"), "{why}");
         let trial = |_| Record::Trial(Box::new(Trial { copies: vec![noted.clone()], ..Trial::default() }));
         let (number, why) = first_refused(trial);
-        assert!(number == 1 && why.contains("100000 notes of programs"), "{why}");
+        assert!(number == 1 && why.contains("1000000 notes of programs"), "{why}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// Returns it to a µJ and a µs, which no counter exceeds.
+    /// Returns it, rounded to a µJ and a µs: no counter is finer.
     pub fn new(joules: f64, seconds: f64) -> Energy {
         let micro = |number: f64| (number * 1e6).round() / 1e6;
         Energy { joules: micro(joules), seconds: micro(seconds) }

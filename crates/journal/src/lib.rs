@@ -92,7 +92,7 @@ pub struct Warning {
     pub text: String,
 }
 
-/// The ways a run ends.
+/// The end of a run: its last line.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// Why.

@@ -71,7 +71,7 @@ pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
         }
     }
     match (journal.run.format.is_empty(), banner.lines) {
-        (true, 0) => bail!("{} holds no run: it was cut short before its first line was written", path.display()),
+        (true, 0) => bail!("{} holds no run: it has no whole line", path.display()),
         (true, _) => bail!("{}, line 1: this is not a unixmark run: {}", path.display(), banner.error),
         (false, 0) => {}
         (false, _) => journal.warnings.push(Warning { cell: None, text: banner.sentence() }),

@@ -1,5 +1,7 @@
 //! A journal without what says whose machine it was.
 
+use std::collections::BTreeMap;
+
 use super::{Fact, Facts, Journal, Run};
 
 /// Facts that name the user, the host, or places on its disks.
@@ -21,6 +23,15 @@ impl Journal {
         let clean = |text: &str| without_paths(&without_host(&without_host(text, &host), &node));
         self.run.name = without_host(&self.run.name, &host);
         self.run.comment = clean(&self.run.comment);
+        let mut commands = Commands::default();
+        for cell in self.cells.iter_mut().filter(|cell| cell.command) {
+            for name in [&mut cell.key.test, &mut cell.key.condition, &mut cell.label] {
+                *name = commands.redacted(name, |name| without_host(&without_host(name, &host), &node));
+            }
+        }
+        if let Some(name) = commands.0.get(&self.run.against) {
+            self.run.against.clone_from(name);
+        }
         self.run.arguments = self.run.arguments.iter().map(|word| clean(word)).collect();
         self.run.settings = self.run.settings.iter().map(|word| clean(word)).collect();
         if let Some(attempt) = &mut self.run.fleet {
@@ -31,13 +42,19 @@ impl Journal {
         }
         let facts = std::mem::take(&mut self.facts);
         let known = facts.into_iter().filter(|fact| !PRIVATE.contains(&fact.name.as_str()));
-        self.facts = known.map(|fact| Fact { value: without_host(&fact.value, &host), ..fact }).collect::<Facts>();
+        self.facts = known
+            .map(|fact| Fact { value: without_host(&without_host(&fact.value, &host), &node), ..fact })
+            .collect::<Facts>();
         self.warnings.iter_mut().for_each(|warning| warning.text = clean(&warning.text));
         self.counts.iter_mut().for_each(|counts| counts.notes.iter_mut().for_each(|note| *note = clean(note)));
         for trial in &mut self.trials {
             for reason in [&mut trial.error, &mut trial.skip].into_iter().flatten() {
                 *reason = clean(reason);
             }
+            let background = trial.background.iter_mut().map(|background| &mut background.copy);
+            let notes = trial.copies.iter_mut().chain(background).flat_map(|copy| &mut copy.notes);
+            let proofs = trial.evidence.iter_mut().flat_map(|evidence| &mut evidence.notes);
+            notes.chain(proofs).for_each(|note| *note = clean(note));
             // The names of processes.
             trial.copies.iter_mut().filter_map(|copy| copy.frames.as_mut()).for_each(|frames| frames.holders = None);
         }
@@ -48,6 +65,34 @@ impl Run {
     /// Returns true if it says no more whose machine it was.
     pub fn is_redacted(&self) -> bool {
         self.host == HOST
+    }
+}
+
+/// The names of commands, each with its redacted one; different names stay different.
+#[derive(Default)]
+struct Commands(BTreeMap<String, String>);
+
+impl Commands {
+    fn redacted(&mut self, name: &str, clean: impl Fn(&str) -> String) -> String {
+        if let Some(known) = self.0.get(name) {
+            return known.clone();
+        }
+        let short = without_directories(&clean(name));
+        let twins = (2..).map(|number| format!("{short} ({number})"));
+        let is_free = |free: &String| self.0.values().all(|other| other != free);
+        let free = std::iter::once(short.clone()).chain(twins).find(is_free).unwrap_or_default();
+        self.0.insert(name.to_owned(), free.clone());
+        free
+    }
+}
+
+/// A command without paths but for the name of its program.
+fn without_directories(command: &str) -> String {
+    let cleaned = without_paths(command);
+    let program = command.split(' ').next().and_then(|program| program.rsplit_once('/'));
+    match (cleaned.strip_prefix(PATH), program) {
+        (Some(rest), Some((_, name))) => format!("{PATH}/{name}{rest}"),
+        _ => cleaned,
     }
 }
 
@@ -63,25 +108,26 @@ pub fn renamed(text: &str, name: &str, alias: &str, anywhere: bool) -> (String, 
         return (text.to_owned(), 0);
     }
     let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let (mut rest, mut found, mut count) = (text, String::new(), 0);
-    while let Some(at) = rest.find(name) {
-        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
-        let is_part = is_inside(before.chars().next_back()) || is_inside(after.chars().next());
+    let (mut done, mut found, mut count) = (0, String::new(), 0);
+    for (at, _) in text.match_indices(name) {
+        let end = at + name.len();
+        let is_part = is_inside(text[..at].chars().next_back()) || is_inside(text[end..].chars().next());
         let is_it = anywhere || !is_part;
         count += usize::from(is_it);
-        found.push_str(before);
+        found.push_str(&text[done..at]);
         found.push_str(if is_it { alias } else { name });
-        rest = after;
+        done = end;
     }
-    (found + rest, count)
+    (found + &text[done..], count)
 }
 
 /// A text without absolute paths and those below the home; the kernel's own stay.
 fn without_paths(text: &str) -> String {
     let clean = |word: &str| {
         let Some(start) = word.find("~/").or_else(|| word.find('/')) else { return word.to_owned() };
-        let is_begin = start == 0 || word[..start].ends_with(['=', '\'', '"', '(', '`', '.', ',']);
-        let is_kernels = ["/proc", "/sys"].iter().any(|known| word[start..].starts_with(known));
+        let is_begin =
+            start == 0 || word.starts_with('-') || word[..start].ends_with(['=', '\'', '"', '(', '[', '`', '.', ',']);
+        let is_kernels = ["/proc/", "/sys/"].iter().any(|known| word[start..].starts_with(known));
         if !is_begin || is_kernels {
             word.to_owned()
         } else {
@@ -93,7 +139,23 @@ fn without_paths(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Cell, Key};
     use super::*;
+
+    #[test]
+    fn commands_lose_directories_and_stay_apart() {
+        let cell = |command: &str| {
+            let key = Key { condition: command.to_owned(), ..Key::plain("ab", 1) };
+            Cell { key, command: true, ..Cell::default() }
+        };
+        let cells = ["/home/me/old/x -v", "/home/me/new/x -v", "./y /srv/a", "cat /srv/a"].map(cell).to_vec();
+        let mut journal = Journal { cells, ..Journal::default() };
+        journal.run.against = "/home/me/old/x -v".to_owned();
+        journal.redact();
+        let names: Vec<&str> = journal.cells.iter().map(|cell| &*cell.key.condition).collect();
+        assert_eq!(names, ["PATH/x -v", "PATH/x -v (2)", "PATH/y PATH", "cat PATH"]);
+        assert_eq!((&*journal.run.against, &*journal.cells[0].key.test), ("PATH/x -v", "ab"));
+    }
 
     #[test]
     fn hosts_and_paths_go() {
@@ -104,5 +166,7 @@ mod tests {
             "--dir=PATH read/write PATH /proc/cpuinfo PATH"
         );
         assert_eq!(without_paths("'/srv/data' is full; ~/x"), "'PATH is full; PATH");
+        assert_eq!(without_paths("cc -I/home/me/include /sysdata/me"), "cc -IPATH PATH");
+        assert_eq!(renamed("vmvm vm", "vm", "host", false), ("vmvm host".to_owned(), 1));
     }
 }

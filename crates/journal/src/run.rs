@@ -121,8 +121,8 @@ pub struct Run {
     pub seed: u64,
     /// The command line.
     pub arguments: Vec<String>,
-    /// Settings beyond tests, copies, loads and conditions that change the measurement, copies, loads and conditions
-    /// that changes what is measured, as `slack=500000` or `load nice=5`.
+    /// Settings beyond tests, copies, loads and conditions that change what is measured, such as `slack=500000` or
+    /// `load nice=5`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
     /// The user's remark.
@@ -220,7 +220,7 @@ impl Run {
     }
 }
 
-/// The owner of a part of a fleet run: a node's, or that of one of its tasks.
+/// The owner of a part of a fleet run: a node, or one of its tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeId {
     /// The node's name, as the engine has it.

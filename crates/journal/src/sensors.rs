@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Sensor chips that measure the processor; others measure disks or radios.
-const OF_PROCESSOR: [&str; 6] = ["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "scmi_sensors"];
+const OF_PROCESSOR: [&str; 6] = ["coretemp", "k10temp", "zenpower", "soc_thermal", "scmi_sensors", "x86_pkg_temp"];
 
 /// The readings of the sensors at one moment; what the machine does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl SensorKind {
         let driver = name.split(' ').next().unwrap_or(name).to_lowercase().replace('-', "_");
         if driver.starts_with("jc42") || driver.starts_with("spd5118") {
             SensorKind::Memory
-        } else if OF_PROCESSOR.contains(&driver.as_str()) || driver.contains("cpu") || driver == "x86_pkg_temp" {
+        } else if OF_PROCESSOR.contains(&driver.as_str()) || driver.contains("cpu") {
             SensorKind::Processor
         } else {
             SensorKind::Other

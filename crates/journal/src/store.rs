@@ -95,7 +95,7 @@ impl Store {
                 }
             }
         }
-        bail!("{root} has ten thousand runs of today; try --results DIR")
+        bail!("{root} has 9999 runs of {host} on {date}; try --results DIR")
     }
 
     /// Returns every run, the one written longest ago first.
@@ -129,6 +129,9 @@ impl Store {
     /// # Errors
     /// There is no such run; the message suggests what to try.
     pub fn find(&self, name: &str) -> Result<PathBuf> {
+        if name.is_empty() {
+            bail!("the name of the run is empty; `unixmark list runs` shows names");
+        }
         if let Some(back) = back_from_latest(name) {
             let runs = self.list()?;
             let mut measured = runs.iter().rev().filter(|listed| listed.has_trials());
@@ -192,7 +195,7 @@ pub fn last_line(journal: &Path) -> Option<Ended> {
     }
 }
 
-/// Returns what a journal's first line says, unless it is none.
+/// Returns the run that a journal begins with; `None` if there is none that this version can read.
 pub fn first_line(journal: &Path) -> Option<Run> {
     match head(journal).ok()? {
         Head::Run(run, _) => run.map(|run| *run),
@@ -215,6 +218,7 @@ fn plain(host: &str) -> String {
 pub fn today() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d").to_string()
 }
+
 /// The bytes that are free where `path` is; none where the system is not asked.
 #[cfg(unix)]
 fn free(path: &Path) -> std::io::Result<Option<u64>> {

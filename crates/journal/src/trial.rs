@@ -190,7 +190,7 @@ pub struct Execution {
     pub involuntary: u64,
     /// Resident size of its largest process in KiB.
     pub maxrss_kib: u64,
-    /// Exit status, or 128 and the signal that killed it.
+    /// Exit status, or 128 plus the number of the signal that killed it.
     pub status: u64,
 }
 

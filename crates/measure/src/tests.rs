@@ -311,7 +311,7 @@ fn what_changes_the_figures_is_in_the_journal() {
     };
     let ask = Ask { matrix, indexes: words(&["byte"]), ..ask };
     let run = measured(ask, full_speed()).journal.run;
-    let settings = ["slack=1", "load nice=3", "load number=7", "2 s of frames a block"];
+    let settings = ["slack=1", "load nice=3", "load number=7", "1.5 s of frames a block"];
     assert_eq!(run.settings, words(&settings));
     assert_eq!((&*run.pin, run.indexes), ("0", words(&["byte"])));
     let plain = measured(scores(&["pipe"], blocks(1)), full_speed()).journal.run;

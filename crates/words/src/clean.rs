@@ -118,7 +118,7 @@ pub fn shortened(name: &str, most: usize) -> String {
 pub fn shell(words: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=+./:,@%~".contains(c);
     let quoted = |word: &String| {
-        if !word.is_empty() && word.chars().all(plain) {
+        if !word.is_empty() && !word.starts_with('~') && word.chars().all(plain) {
             word.clone()
         } else {
             format!("'{}'", word.replace('\'', "'\\''"))

@@ -64,8 +64,8 @@ impl<K: Eq + Hash, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
 /// `n01`, `n02`, `n03`, `n7` and `login`.
 ///
 /// # Errors
-/// A bracket is not closed, a range is not of numbers that rise, or there are more than 100,000 names: the message says
-/// which.
+/// A bracket is not closed, a range is not of numbers that rise, or ranges make more than 100,000 names: the message
+/// says which.
 pub fn hosts(text: &str) -> Result<Vec<String>, String> {
     const MOST: usize = 100_000;
     let mut names = Vec::new();
@@ -80,9 +80,12 @@ pub fn hosts(text: &str) -> Result<Vec<String>, String> {
         for range in ranges.split(',') {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
             let ends = first.parse::<usize>().ok().zip(last.parse().ok()).filter(|(first, last)| first <= last);
-            let Some((from, to)) = ends.filter(|(from, to)| to - from < MOST - names.len().min(MOST)) else {
+            let Some((from, to)) = ends else {
                 return Err(format!("'{range}' in '{word}' is not a range of nodes; try 1-10"));
             };
+            if to - from >= MOST - names.len().min(MOST) {
+                return Err(format!("'{word}' makes more than {MOST} nodes"));
+            }
             let digits = first.len();
             names.extend((from..=to).map(|number| format!("{before}{number:0digits$}{after}")));
         }

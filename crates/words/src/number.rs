@@ -1,10 +1,10 @@
-//! Numbers for people. Every function returns `-` ([`NOTHING`]) where its number is not finite.
+//! Numbers for people. A number that is not finite is `-` ([`NOTHING`]), and an interval that is not, `no interval`.
 
 use crate::NOTHING;
 
 /// Returns a score: UnixBench's one decimal, and four significant figures below 100.
 pub fn score(value: f64) -> String {
-    if value.is_finite() { stepped(value, &[100.0, 10.0, 1.0], 1) } else { NOTHING.to_owned() }
+    if value.is_finite() { stepped(value, &[99.995, 9.9995, 0.999_95], 1) } else { NOTHING.to_owned() }
 }
 
 /// A number with `least` decimals, and one more for each border that it is below.
@@ -99,6 +99,7 @@ pub fn joules(joules: f64) -> String {
 /// Returns a p or q value in a few characters: `0.040`, `1e-4`.
 pub fn probability(value: f64) -> String {
     match value {
+        value if !value.is_finite() => NOTHING.to_owned(),
         value if value >= 0.0995 => format!("{value:.2}"),
         value if value >= 0.000_95 => format!("{value:.3}"),
         value if value < 1e-99 => "<1e-99".to_owned(),

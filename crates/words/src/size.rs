@@ -7,7 +7,7 @@ pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;
     let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
+    while value >= if unit == 0 { 1024.0 } else { 1023.5 } && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
     }

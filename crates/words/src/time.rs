@@ -34,11 +34,12 @@ pub fn uptime(seconds: f64) -> String {
     }
 }
 
-/// Returns the length of a window in seconds, with hundredths below one: `60 s`, `0.4 s`, `0.25 s`.
+/// Returns the length of a window in seconds, with tenths below ten and hundredths below one: `60 s`, `1.5 s`, `0.25 s`.
 pub fn seconds(length: f64) -> String {
     match length {
         length if !length.is_finite() => NOTHING.to_owned(),
-        length if length >= 0.95 => format!("{length:.0} s"),
+        length if length >= 9.95 => format!("{length:.0} s"),
+        length if length >= 0.95 => format!("{} s", (length * 10.0).round() / 10.0),
         length => format!("{} s", (length * 100.0).round() / 100.0),
     }
 }

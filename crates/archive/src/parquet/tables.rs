@@ -67,7 +67,7 @@ impl<'a> Row<'a> {
             watts: index.watts,
             state: "measured",
             reason: None,
-            warnings: (!index.complete).then(|| "tests of it are missing".to_owned()),
+            warnings: (!index.complete).then(|| "some of its tests are missing".to_owned()),
         }
     }
 
