@@ -190,8 +190,8 @@ function table(rows, place) {
   const shown = levels.map((_, number) => number).filter((number) => rows.some((row) => row.values[number]));
   const order = (state.s || "").replace("-", "");
   const back = (state.s || "").startsWith("-");
-  const head = (text, isSorted, click, name) => make("th", { scope: "col", class: name, "aria-sort": isSorted
-    && (back ? "ascending" : "descending") }, make("button", { type: "button", click }, text));
+  const head = (text, isSorted, click, name, rises) => make("th", { scope: "col", class: name, "aria-sort": isSorted
+    && (back === rises ? "descending" : "ascending") }, make("button", { type: "button", click }, text));
   const byLevel = (number) => go({ l: levels[number].id, s: number === place && !order ? (back ? "" : "-") : "" });
   const byWords = (name) => go({ s: order === name && !back ? `-${name}` : name });
   const of = (row, end) => (row.values[place][end] === null ? row.values[place][0] : row.values[place][end]);
@@ -199,10 +199,10 @@ function table(rows, place) {
   const count = Number(state.n) || PAGE;
   return make("table", { class: "ranking" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Rank"),
-      head("System", order === "system", () => byWords("system")),
+      head("System", order === "system", () => byWords("system"), null, true),
       make("th", { scope: "col", class: "drawn" }, levels[place].label),
-      ...shown.map((number) => head(levels[number].label, !order && number === place, () => byLevel(number), "n")),
-      head("Run", order === "run", () => byWords("run")),
+      ...shown.map((number) => head(levels[number].label, !order && number === place, () => byLevel(number), "n", measure().lower)),
+      head("Run", order === "run", () => byWords("run"), null, true),
       make("th", { scope: "col" }, "Side by side"))),
     make("tbody", {}, ...rows.slice(0, count).map((row) => line(row, shown, place, ends))));
 }
@@ -228,6 +228,7 @@ function controls() {
 async function draw() {
   const one = measure();
   if (!unixmark.measured[one.id]) await load([`data/m-${one.file}.js`]);
+  if (measure() !== one) return; // another was chosen meanwhile, and is drawn by its own call
   const focus = controls().indexOf(document.activeElement);
   const rows = candidates();
   const passing = rows.filter((row) => passes(row, -1));
