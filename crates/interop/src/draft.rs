@@ -121,6 +121,16 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Notes the host and the start that a text tells; those that it does not tell stay as the file's name has them.
+    pub fn came_from(&mut self, host: &str, started: Option<String>) {
+        if !host.is_empty() {
+            host.clone_into(&mut self.run.host);
+        }
+        if let Some(started) = started {
+            self.run.started = started;
+        }
+    }
+
     /// Returns true if no cell has been made yet.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()

@@ -1,20 +1,17 @@
 //! A table for a patch's commit message: plain ASCII of 78 columns. Of two sides what changed, of more a column for
 //! each.
 
-use analysis::{Across, Compared, Comparisons, GeometricMean, Mark, Measure, Results, Standing};
+use analysis::{Across, Compared, Comparisons, GeometricMean, Measure, Results, Standing};
 use anyhow::{Result, bail};
 use catalogue::NONE;
 use stats::Estimate;
 use words::{Grouped, Unique, at_least, signed_fine, wrap};
 
 use crate::subject::{Subject, name};
-use crate::views::{Line, shown, unit, words_of};
+use crate::views::{Line, MARKS, SYSTEM, shown, sign, unit, words_of};
 
 /// The columns of a commit message that mailing lists leave whole.
 const ROOM: usize = 78;
-
-/// The columns of a system, its mark included.
-const SYSTEM: usize = 11;
 
 /// The systems that there is room for beside a test's name.
 const MOST: usize = 5;
@@ -190,11 +187,7 @@ fn systems(all: &Comparisons, rows: &[Across]) -> Result<Vec<String>> {
         lines.extend(placed(&title, &cells(marked)));
     }
     lines.push(String::new());
-    lines.extend(wrap(
-        "",
-        "* marks the best and ! the worst, only where the 95 % interval overlaps no other. -: not measured there.",
-        ROOM,
-    ));
+    lines.extend(wrap("", &format!("{MARKS} -: not measured there."), ROOM));
     Ok(lines)
 }
 
@@ -206,10 +199,5 @@ fn cells(words: impl Iterator<Item = String>) -> String {
 /// A score with its mark.
 fn marked(standing: Option<&Standing>, words: fn(f64) -> String) -> String {
     let Some(standing) = standing.filter(|one| one.score.value.is_finite()) else { return "- ".to_owned() };
-    let mark = match standing.mark {
-        Some(Mark::Best) => '*',
-        Some(Mark::Worst) => '!',
-        None => ' ',
-    };
-    format!("{}{mark}", words(standing.score.value))
+    format!("{}{}", words(standing.score.value), sign(standing.mark))
 }

@@ -45,6 +45,7 @@ pub use run::run;
 pub(crate) use scores::range;
 pub use scores::score;
 pub(crate) use shared::{coordinates, name, sentences};
+pub(crate) use systems::{MARKS, SYSTEM, sign};
 pub use systems::{rank, systems};
 pub use trend::trend;
 pub use why::why;

@@ -12,10 +12,13 @@ use crate::document::{Block, Column, Columns, Document, Field, Readers, Table, T
 const FORMAT: &str = "unixmark-systems/1";
 
 /// Columns of a system in text.
-const SYSTEM: usize = 11;
+pub(crate) const SYSTEM: usize = 11;
 
-/// How to read the marks.
-const READING: &str = "* marks the best and ! the worst, only where the 95 % interval overlaps no other. A rank is the \
+/// The meaning of the marks.
+pub(crate) const MARKS: &str = "* marks the best and ! the worst, only where the 95 % interval overlaps no other.";
+
+/// The meaning of ranks.
+const RANKS: &str = "A rank is the \
     range of places that a figure's interval allows; a figure without an interval, like most imported ones, could have \
     any place. -: not measured there.";
 
@@ -41,7 +44,7 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
     document.extend([Block::section("Ranks")]);
     document.table(ranks(all, &all_rows));
     document.table(data(all).table(&all_rows).keyed("systems").shown(Readers::PROGRAM));
-    document.extend([Block::section("How to read the table"), Block::notes(vec![READING.to_owned()])]);
+    document.extend([Block::section("How to read the table"), Block::notes(vec![format!("{MARKS} {RANKS}")])]);
     let runs: Vec<&journal::Run> = all.runs.iter().map(|run| &run.results.run).collect();
     document.extend(to_post(&runs, "unixmark compare --side-by-side …"));
     document
@@ -85,17 +88,26 @@ fn figures(all: &Comparisons, rows: &[Across]) -> Table {
     columns.table(rows).shown(Readers::PEOPLE)
 }
 
+/// Returns the sign of a mark in text.
+pub(crate) fn sign(mark: Option<Mark>) -> char {
+    match mark {
+        Some(Mark::Best) => '*',
+        Some(Mark::Worst) => '!',
+        None => ' ',
+    }
+}
+
 /// A figure with its mark, and its interval where a page has room for it.
 fn figure(standing: &Standing, words: fn(f64) -> String) -> Field {
     let Standing { score, rank, mark } = standing;
-    let (sign, tone) = match mark {
-        Some(Mark::Best) => ("*", 3),
-        Some(Mark::Worst) => ("!", -3),
-        None => (" ", 0),
+    let tone = match mark {
+        Some(Mark::Best) => 3,
+        Some(Mark::Worst) => -3,
+        None => 0,
     };
     let interval = Field::Interval(*score, words).words();
     let more = rank.map_or(interval.clone(), |place| format!("{interval}, rank {}", self::rank(place)));
-    let text = format!("{}{sign}", words(score.value));
+    let text = format!("{}{}", words(score.value), sign(*mark));
     Field::Toned(Box::new(Field::text(text)), Tone(tone), more)
 }
 
