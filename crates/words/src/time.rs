@@ -34,7 +34,8 @@ pub fn uptime(seconds: f64) -> String {
     }
 }
 
-/// Returns the length of a window in seconds, with tenths below ten and hundredths below one: `60 s`, `1.5 s`, `0.25 s`.
+/// Returns the length of a window in seconds, with tenths below ten and hundredths below one: `60 s`, `1.5 s`,
+/// `0.25 s`.
 pub fn seconds(length: f64) -> String {
     match length {
         length if !length.is_finite() => NOTHING.to_owned(),

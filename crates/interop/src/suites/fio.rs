@@ -44,11 +44,15 @@ fn options(options: Option<&Value>, label: &str, draft: &mut Draft<'_>) {
     draft.fact(&format!("imported.{}", draft.invented(label)), label, "Imported", &pairs.join(" "));
 }
 
-fn put(job: &Value, name: &str, global: Option<&Value>, draft: &mut Draft<'_>) {
-    // Without group_reporting each clone of a job has figures of its own.
+/// Returns the number of clones whose figures are together; without group_reporting each has its own.
+fn copies(job: &Value, global: Option<&Value>) -> u32 {
     let option = |key: &str| [job.get("job options"), global].into_iter().flatten().find_map(|all| all.get(key));
     let jobs = option("group_reporting").and(option("numjobs")).and_then(|jobs| number(jobs, &[]));
-    let copies = jobs.map_or(1, |jobs| jobs.clamp(1.0, 65_536.0) as u32);
+    jobs.map_or(1, |jobs| jobs.clamp(1.0, 65_536.0) as u32)
+}
+
+fn put(job: &Value, name: &str, global: Option<&Value>, draft: &mut Draft<'_>) {
+    let copies = copies(job, global);
     for way in ["read", "write", "trim"] {
         if number(job, &[way, "total_ios"]).is_none_or(|count| count == 0.0) {
             continue;
