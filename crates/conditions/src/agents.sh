@@ -6,8 +6,8 @@ start_agent() {
 	mkdir "/run/unixmark-$1" && cd "/run/unixmark-$1" || exit
 	shift
 	"$@" >output 2>errors </dev/null &
-	# Without these nobody could end it.
-	echo $! >pid && began $! >begun && [ -s begun ] || { kill -9 $!; exit 1; }
+	# Without these nobody could end it; where it has ended already, what it printed says why.
+	echo $! >pid && began $! >begun && [ -s begun ] || { kill -9 $! 2>/dev/null; cat output errors >&2; exit 1; }
 }
 # await_agent NAME TEST …: waits until the test succeeds in that directory, for at most half a minute.
 await_agent() {
@@ -42,5 +42,5 @@ agent_runs() {
 } 2>/dev/null
 # began PID: when a process began, in ticks since boot.
 began() {
-	sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 20
+	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
 }
