@@ -74,7 +74,7 @@ pub(crate) fn placed(
 /// Places the results of the run at `path` among the runs beside it, except those named in `without`; a cost also gets
 /// the note of the newest `doctor --power` beside it.
 pub(crate) fn put_among_runs(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
-    let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let directory = run_directory(path);
     // By its own name and host, which the results may leave out.
     let run = journal::first_line(&directory.join(FILE)).unwrap_or_else(|| results.run.clone());
     let listed = listed_beside(directory);
@@ -93,10 +93,14 @@ pub(crate) fn stand(results: &mut Results, catalogue: &Catalogue) {
     }
 }
 
+/// Returns the directory of a run that is named by it or by its journal.
+fn run_directory(path: &Path) -> &Path {
+    if path.is_dir() { path } else { path.parent().unwrap_or(path) }
+}
+
 /// Returns what the newest `unixmark doctor --power` beside a run says, which was made on its host with its build.
 pub(crate) fn power_beside(path: &Path, run: &Run, catalogue: &Catalogue) -> Option<String> {
-    let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    newest_power(&listed_beside(directory), run, catalogue)
+    newest_power(&listed_beside(run_directory(path)), run, catalogue)
 }
 
 /// Returns the runs whose directories lie beside this one, the oldest first.

@@ -21,10 +21,6 @@ pub(crate) const CODES: [(&str, &str); 9] = [
     ("128 + N", "Ended by signal N; 130 is Ctrl-C. What was measured until then is kept"),
 ];
 
-/// The same of `unixmark unixbench`.
-pub(crate) const UNIXBENCH_CODES: [(&str, &str); 3] =
-    [("0", "Fine"), ("1", "Anything else, as in UnixBench"), ("128 + N", "Ended by signal N")];
-
 /// The end of a command, other than by an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {

@@ -123,8 +123,8 @@ pub fn connect() -> Result<X, Stop> {
     Err(Stop::Skip(format!("the X display {display} {why}: try another DISPLAY, or --xvfb (package xvfb)")))
 }
 
-/// Connects, and again where that breaks off: a server whose last client has just gone starts anew, and drops those who
-/// come meanwhile, even such as it has greeted.
+/// Connects, and again where that breaks off: a server whose last client has just gone resets itself, and drops clients
+/// that come meanwhile, even after it has greeted them.
 fn patiently(display: &str) -> Result<(RustConnection, usize), ConnectError> {
     let mut tries = 0;
     loop {

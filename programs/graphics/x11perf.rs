@@ -43,7 +43,7 @@ pub fn run(kit: &mut Kit) -> Result<(), Stop> {
         reps: kit.number("reps", 0, 0..=1_000_000_000)?,
     };
     let together = kit.number("together", 1, 0..=1)? == 1;
-    // Kept, so that the server does not start anew between two x11perfs.
+    // Kept, so that the server does not reset itself between two x11perfs.
     let display = x::connect()?;
     kit.server(display.server());
     for part in &mut parts {

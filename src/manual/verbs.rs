@@ -4,7 +4,7 @@ use clap::{Arg, Command};
 
 use super::roff::{Page, bold, capitalised, italic, plain};
 use crate::examples;
-use crate::status::{CODES, UNIXBENCH_CODES};
+use crate::status::CODES;
 
 /// Files: the option whose verbs use each, its name, and what it is.
 const FILES: &str = include_str!("files.txt");
@@ -19,16 +19,18 @@ pub(super) fn page(command: &Command, name: &str, path: &str) -> String {
     synopsis(&mut page, command, path);
     page.section("DESCRIPTION");
     page.text(&description(command, &about));
-    remarks(&mut page, command);
+    let (codes, remarks): (Vec<String>, Vec<String>) =
+        remarks(command).into_iter().partition(|remark| remark.starts_with("Exit codes"));
+    remarks.iter().for_each(|remark| page.paragraph(remark));
     verbs(&mut page, command, name);
     options(&mut page, command);
     examples(&mut page, path);
     table(&mut page, "FILES", FILES, command);
     environment(&mut page, command);
     page.section("EXIT STATUS");
-    let codes = if path == "unixbench" { &UNIXBENCH_CODES[..] } else { &CODES[..] };
-    for (code, meaning) in codes {
-        page.tagged(&bold(code), &format!("{meaning}."));
+    match codes.first().filter(|_| !path.is_empty()) {
+        Some(own) => page.text(own),
+        None => CODES.iter().for_each(|(code, meaning)| page.tagged(&bold(code), &format!("{meaning}."))),
     }
     see_also(&mut page, name);
     page.finish()
@@ -44,12 +46,11 @@ fn description(command: &Command, about: &str) -> String {
     command.get_long_about().map(ToString::to_string).unwrap_or_else(|| format!("{about}."))
 }
 
-/// The end of the help, but for what has a section of its own.
-fn remarks(page: &mut Page, command: &Command) {
+/// Returns the paragraphs at the end of a command's help, up to its examples.
+fn remarks(command: &Command) -> Vec<String> {
     let all = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let remarks = all.split("Examples:\n").next().unwrap_or_default().split("\n\n").map(str::trim);
-    let remarks = remarks.filter(|remark| !remark.is_empty() && !remark.starts_with("Exit codes"));
-    remarks.for_each(|remark| page.paragraph(remark));
+    remarks.filter(|remark| !remark.is_empty()).map(str::to_owned).collect()
 }
 
 fn synopsis(page: &mut Page, command: &Command, path: &str) {

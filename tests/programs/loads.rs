@@ -100,6 +100,7 @@ fn every_load_is_clean_under_sanitizers() {
 fn a_load_can_be_measured_over_a_window() {
     each(&rows(), |test| {
         let said = work(|| start(test), 400);
+        assert_eq!(said.lines().next(), Some("ready"), "{}: {said}", test.id);
         assert_eq!(said.lines().filter(|line| line.starts_with("slice ")).count(), 2, "{}: {said}", test.id);
     });
 }

@@ -401,8 +401,7 @@ fn without_rights_it_measures_what_it_can() {
     );
 }
 
-/// Whether auditing can be switched here, and may be: once on, it leaves its mark on the machine until that starts
-/// anew.
+/// Returns true if auditing can be switched here, and may be: once on, it leaves its mark until the machine restarts.
 fn can_audit(bench: &Bench) -> bool {
     let may = testing::all_must_run() || Path::new("/run/unixmark/audit-was-on").exists();
     if !may {

@@ -28,8 +28,8 @@ struct File {
     condition: Vec<Switch>,
 }
 
-/// Where the user's tables are, or would be: $UNIXMARK_CATALOGUE, else `unixmark/catalogue.toml` in the user's
-/// configuration; `None` without a home.
+/// Returns the path of the user's tables, which need not exist: $UNIXMARK_CATALOGUE, else `unixmark/catalogue.toml` in
+/// the user's configuration; `None` without a home.
 pub fn path() -> Option<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     from(VARIABLE).or_else(|| {

@@ -313,7 +313,7 @@ fn conditions_have_what_they_are_switched_by() {
     assert_eq!(all.map(|test| test.id.clone()).collect::<BTreeSet<_>>(), companions, "companions of no condition");
 }
 
-/// What asks Linux for something is a row that needs it: files, groups and the like, and arguments that programs refuse
+/// Rows that ask Linux for something need it: for files, groups and the like, and for arguments that programs refuse
 /// elsewhere.
 #[test]
 fn conditions_need_linux_where_it_does_the_switching() {

@@ -121,11 +121,15 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes the host and the start that a text tells; those that it does not tell stay as the file's name has them.
-    pub fn came_from(&mut self, host: &str, started: Option<String>) {
+    /// Notes the host that a text names; without one it stays as the file's name has it.
+    pub fn host(&mut self, host: &str) {
         if !host.is_empty() {
             host.clone_into(&mut self.run.host);
         }
+    }
+
+    /// Notes the start that a text names; without one it stays as the file's name has it.
+    pub fn started(&mut self, started: Option<String>) {
         if let Some(started) = started {
             self.run.started = started;
         }
@@ -177,17 +181,17 @@ impl<'a> Draft<'a> {
     pub fn foreign(&mut self, label: &str, copies: u32, unit: &str, metric: Metric) -> usize {
         let bare = self.invented(label);
         // Names lose the signs in which `a+b` and `a*b` differ.
-        let number_of = |name: &str| self.numbers.get(&(name.to_owned(), copies)).copied();
-        let is_free = |name: &String| number_of(name).is_none_or(|number| self.cells[number].label == label);
-        let twins = (2..).map(|twin| format!("{bare}-{twin}"));
-        let name = std::iter::once(bare.clone()).chain(twins).find(is_free).unwrap_or_default();
-        if let Some(number) = number_of(&name) {
-            return number;
+        let is_own = |name: &String| {
+            let number = self.numbers.get(&(name.clone(), copies));
+            number.is_none_or(|number| self.cells[*number].label == label)
+        };
+        let name = words::free_name([bare.clone()], |twin| format!("{bare}-{twin}"), is_own);
+        let next = self.cells.len();
+        let number = *self.numbers.entry((name.clone(), copies)).or_insert(next);
+        if number == next {
+            self.trials.push(Vec::new());
+            self.cells.push(Cell { metric, ..stranger(number, &name, label, copies, unit) });
         }
-        let number = self.cells.len();
-        self.numbers.insert((name.clone(), copies), number);
-        self.trials.push(Vec::new());
-        self.cells.push(Cell { metric, ..stranger(number, &name, label, copies, unit) });
         number
     }
 

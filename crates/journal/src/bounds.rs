@@ -27,7 +27,7 @@ const LEVELS: &str = "different numbers of copies";
 /// Trials, and what a trial has some of.
 const MOST_TRIALS: usize = 10_000_000;
 
-/// Notes and histograms, of which each copy of a trial may have several: five days of windows of four seconds.
+/// Notes and histograms: each copy of a trial may have several.
 const MOST_OF_COPIES: usize = 1_000_000;
 
 /// The part of a journal that has been read.
@@ -43,8 +43,7 @@ impl Tally {
     /// Counts what a line has.
     ///
     /// # Errors
-    /// That is more than a journal may have, or than can be measured: the message says what of, and how many it may
-    /// have.
+    /// It is more than a journal may have, or than can be measured; the message names the bound.
     pub fn add(&mut self, record: &Record) -> Result<()> {
         numbers::check(record)?;
         match record {

@@ -20,13 +20,14 @@ impl Journal {
     pub fn redact(&mut self) {
         let host = std::mem::replace(&mut self.run.host, HOST.to_owned());
         let node = self.run.fleet.as_ref().map_or(String::new(), |attempt| attempt.id.node.clone());
-        let clean = |text: &str| without_paths(&without_host(&without_host(text, &host), &node));
+        let anonymous = |text: &str| without_host(&without_host(text, &host), &node);
+        let clean = |text: &str| without_paths(&anonymous(text));
         self.run.name = without_host(&self.run.name, &host);
         self.run.comment = clean(&self.run.comment);
         let mut commands = Commands::default();
         for cell in self.cells.iter_mut().filter(|cell| cell.command) {
             for name in [&mut cell.key.test, &mut cell.key.condition, &mut cell.label] {
-                *name = commands.redacted(name, |name| without_host(&without_host(name, &host), &node));
+                *name = commands.redacted(name, anonymous);
             }
         }
         if let Some(name) = commands.0.get(&self.run.against) {
@@ -42,9 +43,7 @@ impl Journal {
         }
         let facts = std::mem::take(&mut self.facts);
         let known = facts.into_iter().filter(|fact| !PRIVATE.contains(&fact.name.as_str()));
-        self.facts = known
-            .map(|fact| Fact { value: without_host(&without_host(&fact.value, &host), &node), ..fact })
-            .collect::<Facts>();
+        self.facts = known.map(|fact| Fact { value: anonymous(&fact.value), ..fact }).collect::<Facts>();
         self.warnings.iter_mut().for_each(|warning| warning.text = clean(&warning.text));
         self.counts.iter_mut().for_each(|counts| counts.notes.iter_mut().for_each(|note| *note = clean(note)));
         for trial in &mut self.trials {
@@ -73,14 +72,14 @@ impl Run {
 struct Commands(BTreeMap<String, String>);
 
 impl Commands {
-    fn redacted(&mut self, name: &str, clean: impl Fn(&str) -> String) -> String {
+    /// Returns the redacted name of a command; `anonymous` takes the names of machines out.
+    fn redacted(&mut self, name: &str, anonymous: impl Fn(&str) -> String) -> String {
         if let Some(known) = self.0.get(name) {
             return known.clone();
         }
-        let short = without_directories(&clean(name));
-        let twins = (2..).map(|number| format!("{short} ({number})"));
+        let short = without_directories(&anonymous(name));
         let is_free = |free: &String| self.0.values().all(|other| other != free);
-        let free = std::iter::once(short.clone()).chain(twins).find(is_free).unwrap_or_default();
+        let free = words::free_name([short.clone()], |number| format!("{short} ({number})"), is_free);
         self.0.insert(name.to_owned(), free.clone());
         free
     }

@@ -12,7 +12,7 @@ mod time;
 mod wrap;
 
 pub use clean::{ascii, beginning, clean, csv_field, first_sentence, json_text, log_lines, shell, shortened, visible};
-pub use list::{Grouped, Unique, copies, count, hosts, listed, merged};
+pub use list::{Grouped, Unique, copies, count, free_name, hosts, listed, merged};
 pub use nearest::{mentions, nearest};
 pub use number::{
     at_least, coefficient, compact, factor, figure, fine, gain, joules, known, millionths, percent, percentage,

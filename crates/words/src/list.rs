@@ -60,6 +60,16 @@ pub trait Grouped<K: Eq + Hash, V>: Iterator<Item = (K, V)> + Sized {
 
 impl<K: Eq + Hash, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
 
+/// Returns the first free one of `names` and of those that `numbered` makes of 2, 3 …
+pub fn free_name(
+    names: impl IntoIterator<Item = String>,
+    numbered: impl Fn(u32) -> String,
+    is_free: impl Fn(&String) -> bool,
+) -> String {
+    // The numbers do not end.
+    names.into_iter().chain((2..).map(numbered)).find(is_free).unwrap_or_default()
+}
+
 /// Returns the names that a list with ranges stands for, as Slurm and ClusterShell write it: `n[01-03,7],login` is
 /// `n01`, `n02`, `n03`, `n7` and `login`.
 ///

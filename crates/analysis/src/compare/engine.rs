@@ -210,8 +210,7 @@ pub(crate) struct Difference {
     pub(super) data: Data,
     /// The shift towards the better.
     pub(crate) shift: Shift,
-    /// How much wider its interval is than its data alone would have it: for the drift of runs apart, or for the
-    /// control.
+    /// The widening of its interval beyond what its data alone give, for the drift of runs apart or for the control.
     pub(super) widening: Widening,
     /// The value of one count more, where counts are so coarse that they do not differ.
     quantum: f64,

@@ -59,8 +59,8 @@ pub struct Cost {
     pub conditions: Vec<Condition>,
     /// The control: the second arm of `against` compared with the first, one per cell and measure.
     pub control: Vec<Effect>,
-    /// How many times as wide all intervals but those of energies are because the control differs by more than its own
-    /// say; 1 if it does not.
+    /// The factor by which all intervals but those of energies are wider because the control differs by more than its
+    /// own interval allows; 1 if it does not.
     pub widening: f64,
     /// The rows of those second arms.
     pub controls: Vec<Figure>,

@@ -92,8 +92,8 @@ fn usual(cells: &[Option<Cell>]) -> f64 {
     median(&cells.iter().flatten().map(|cell| cell.error).filter(|error| error.is_finite()).collect::<Vec<f64>>())
 }
 
-/// How noisy each node is: the median over the columns of what its standard errors are to typical ones. A single error
-/// of few trials may be small by luck; all of them are not.
+/// Returns the noise of each node: the median over the columns of the ratio of its standard error to the typical one. A
+/// single error of few trials may be small by luck; all of them are not.
 fn noise(cells: &[Vec<Option<Cell>>], nodes: usize) -> Vec<f64> {
     let usual: Vec<f64> = cells.iter().map(|cells| usual(cells)).collect();
     let of_node = |node: usize| {

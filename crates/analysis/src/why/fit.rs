@@ -160,8 +160,8 @@ impl Matrix {
         of(true).hypotenuse(of(false))
     }
 
-    /// How far the differences that go with a fact are those of its reach: the squared cosine between what each test
-    /// shows of the contrast and what the reach says, 1 inside and 0 outside.
+    /// Returns how well the differences that go with a fact match its reach: the squared cosine between the contrast
+    /// that each test shows and the reach, which is 1 inside and 0 outside.
     fn shape(&self, fitted: &[f64], inside: &[bool]) -> Option<f64> {
         let outside = self.outside(inside)?;
         let centre = mean(fitted);

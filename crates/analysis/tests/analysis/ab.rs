@@ -135,8 +135,8 @@ fn measured(made: &mut Made, question: &Question, catalogue: &Catalogue) -> (Com
     (cost.conditions[0].effects[0].comparison.clone(), made.now)
 }
 
-/// What many runs came to: the share that called a difference, the share whose interval held the truth, and their mean
-/// time.
+/// The outcome of many runs: the share that called a difference, the share whose interval held the truth, and their
+/// mean time.
 struct Shares {
     called: f64,
     held: f64,

@@ -177,7 +177,7 @@ fn gains_are_from_differences_within_blocks() {
     }
 }
 
-/// What is simulated is what was recorded: the scatter of a trial, and the share of its variance that all tests have in
+/// The simulated machines are like recorded ones in the scatter of a trial, and the share of its variance that all tests have in
 /// common.
 #[test]
 fn the_machines_are_like_the_recorded_ones() {
@@ -256,8 +256,8 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
     }
 }
 
-/// Where stalls hit one trial in ten and two tests have two speeds, intervals still hold: the truth is again what many
-/// runs have on average.
+/// Intervals still hold if stalls hit one trial in ten and two tests have two speeds: the truth is again the average of
+/// many runs.
 #[test]
 fn scores_and_indexes_cover_where_trials_stall_or_have_two_speeds() {
     let catalogue = Catalogue::load().unwrap();

@@ -75,8 +75,8 @@ struct World {
     made: u32,
     /// Whether appends and steps may fail.
     is_nasty: bool,
-    /// Whether an append has failed. A command that leaves may then be in no ledger, as undoing matters more; if
-    /// whoever started it is killed as well, it ends when it likes.
+    /// True if an append has failed. A command that leaves may then be in no ledger, since undoing matters more; if its
+    /// starter is killed as well, nothing ends it.
     was_full: bool,
 }
 

@@ -36,8 +36,8 @@ fn of_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<Vec
         return Err(source.unknown(source.line_of("\"file_version\""), "cyclictest's JSON", &version, "version 1"));
     }
     draft.run.tool = format!("cyclictest {}", string_at(json, &["rt_test_version:"])).trim_end().to_owned();
-    let started = date::of_mail(&string_at(json, &["start_time"]));
-    draft.came_from(&string_at(json, &["sysinfo", "nodename"]), started);
+    draft.host(&string_at(json, &["sysinfo", "nodename"]));
+    draft.started(date::of_mail(&string_at(json, &["start_time"])));
     draft.fact("kernel.release", "Release", "Kernel", &string_at(json, &["sysinfo", "release"]));
     draft.fact("system.architecture", "Architecture", "System", &string_at(json, &["sysinfo", "machine"]));
     draft.fact("imported.command", "Command", "Imported", &string_at(json, &["cmdline:"]));

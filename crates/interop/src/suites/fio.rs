@@ -18,7 +18,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         return Err(source.unknown(source.line_of(VERSION), "fio", &version, "version 3"));
     };
     draft.run.tool = format!("fio {number_of}");
-    draft.came_from("", number(json, &["timestamp"]).and_then(date::since_1970));
+    draft.started(number(json, &["timestamp"]).and_then(date::since_1970));
     options(json.get("global options"), "Options of all jobs", &mut draft);
     let mut names: Vec<String> = Vec::new();
     for job in list(json, "jobs").iter().chain(list(json, "client_stats")) {

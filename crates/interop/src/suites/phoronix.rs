@@ -39,7 +39,8 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
         let mut draft = draft.clone();
         let name = content(child(system, "Identifier"));
         draft.run.tool = format!("{TOOL} {}", version.rsplit(" v").next().unwrap_or_default());
-        draft.came_from(&name, date::plain(&content(child(system, "TimeStamp"))));
+        draft.host(&name);
+        draft.started(date::plain(&content(child(system, "TimeStamp"))));
         draft.run.comment = content(descendant(root, "Title"));
         for (element, fact, title) in PARTS {
             draft.fact(fact, title, "Imported", &content(child(system, element)));

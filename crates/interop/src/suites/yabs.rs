@@ -30,7 +30,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         return Err(source.unknown(source.line_of("\"version\""), "YABS", &version, "a version such as v2025-04-20"));
     }
     draft.run.tool = format!("YABS {version}");
-    draft.came_from("", date::packed(&string_at(json, &["time"])));
+    draft.started(date::packed(&string_at(json, &["time"])));
     draft.run.cpus = number(json, &["cpu", "cores"]).map_or(0, |cores| cores.min(65_536.0) as usize);
     for (path, name, title, group) in FACTS {
         draft.fact(name, title, group, &string_at(json, path));

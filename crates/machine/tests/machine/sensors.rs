@@ -124,7 +124,7 @@ fn power_is_the_energy_of_the_time_between() -> Outcome {
     fixture.write("/proc/stat", "cpu  1080 0 1000 8100 0 0 0 20 0 0\n")?;
     let next = sensors.read(12.0);
     assert_eq!((next.power["package-0"], next.power["package-0 core"]), (15.0, 0.0));
-    // The counter begins anew at its range.
+    // The counter starts again at the end of its range.
     assert_eq!(next.power.get("psys"), Some(&131_071.66));
     assert_eq!(next.steal, Some(10.0));
     fixture.write("/sys/class/powercap/intel-rapl:0/energy_uj", "gone\n")?;

@@ -36,9 +36,8 @@ impl Page<'_> {
     /// enough.
     fn name(&mut self, name: &str) -> String {
         let longer = [name.to_owned(), format!("{}, {name}", self.section)];
-        let numbered = (2..).map(|number| format!("{name}, {number}"));
         let is_new = |name: &String| !self.names.contains(name) && !name.starts_with(", ");
-        let found = longer.into_iter().chain(numbered).find(is_new).unwrap_or_default();
+        let found = words::free_name(longer, |number| format!("{name}, {number}"), is_new);
         self.names.push(found.clone());
         found
     }

@@ -78,7 +78,7 @@ fn what_would_have_been_seen_is_seen() {
     }
 }
 
-/// Where noise is 6 % from trial to trial, a true 5 % is found in more than half of the runs of 36 trials, the
+/// With noise of 6 % from trial to trial, a true 5 % is found in more than half of the runs of 36 trials, the
 /// control's among them; in nearly all where arms that lie next to each other share half of their noise, as they do on
 /// recorded machines.
 #[test]
