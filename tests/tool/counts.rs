@@ -152,7 +152,9 @@ fn counts_are_those_of_strace() {
 /// Returns the calls of a command by their names, as strace counts them.
 fn traced(folder: &Path, command: &[&str]) -> BTreeMap<String, u64> {
     let (table, errors) = (folder.join("table"), folder.join("errors"));
-    let mut strace = Command::new("strace");
+    // Commands of the tool die of an interrupt, also where a shell has its jobs in the background ignore it.
+    let mut strace = Command::new("env");
+    strace.args(["--default-signal=INT", "strace"]);
     strace.args(["-f", "-c", "-o"]).arg(&table).args(command).env_remove("LD_LIBRARY_PATH");
     // Some look at what their stderr is.
     strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(errors).unwrap());
