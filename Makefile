@@ -10,14 +10,14 @@ RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
 FAKE_TOOLS  = python3:python3
 CHECK_TOOLS = $(RUN_TOOLS) git:git shellcheck:shellcheck
 TEST_TOOLS  = $(CHECK_TOOLS) $(FAKE_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux pip3:python3-pip \
-              sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
+              sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils \
               dpkg-deb:dpkg chromium:chromium unshare:util-linux \
-              rpmspec:rpm rpmlint:rpmlint nix-instantiate:nix-bin ruby:ruby \
+              rpmspec:rpm rpmlint:rpmlint lintian:lintian python3:python3-venv nix-instantiate:nix-bin ruby:ruby \
               bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2 \
-              auditctl:auditd strace:strace $(ROW_TOOLS)
+              auditctl:auditd strace:strace valgrind:valgrind $(ROW_TOOLS)
 BENCH_TOOLS = $(RUN_TOOLS) hyperfine:hyperfine python3:python3 pip3:python3-pip java:default-jre-headless time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
               memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils $(KERNEL_TOOLS)
-DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux $(if $(TARGETS),$(CROSS_TOOLS))
+DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg rpmbuild:rpm python3:python3 git:git ldd:libc-bin unshare:util-linux $(if $(TARGETS),$(CROSS_TOOLS))
 # Compilers, C libraries and an emulator of user programs for other architectures than this machine's.
 CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
               $(foreach pair,aarch64-linux-gnu:arm64 riscv64-linux-gnu:riscv64 powerpc64le-linux-gnu:ppc64el s390x-linux-gnu:s390x arm-linux-gnueabihf:armhf,$(call cross,$(subst :, ,$(pair))))
@@ -27,8 +27,6 @@ ROW_TOOLS   = bpftrace:bpftrace perf:linux-perf bwrap:bubblewrap podman:podman r
 # What starts another architecture's kernel, and boots this one's again and again.
 KERNEL_TOOLS = qemu-system-aarch64:qemu-system-arm fdtput:device-tree-compiler cpio:cpio dpkg-deb:dpkg \
                qemu-system-x86_64:qemu-system-x86 grub-mkimage:grub-common /usr/lib/grub/i386-pc/boot.img:grub-pc-bin mke2fs:e2fsprogs
-# What links for Windows, and runs what was linked.
-WINDOWS_TOOLS = x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine /usr/lib/wine/wine64:wine64
 cross       = $(word 1,$(1))-gcc:gcc-$(word 1,$(1)) /usr/$(word 1,$(1))/include/stdio.h:libc6-dev-$(word 2,$(1))-cross
 
 .PHONY: run test check test-all test-arch build bench dist clean run-tools fake-tools check-tools test-tools arch-tools bench-tools dist-tools
@@ -87,7 +85,7 @@ test-tools:
 	@sh tests/toolchain.sh fmt:rustfmt clippy:clippy
 
 arch-tools:
-	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS) $(KERNEL_TOOLS) $(WINDOWS_TOOLS) $(ROW_TOOLS)
+	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS) $(KERNEL_TOOLS) $(ROW_TOOLS)
 	@sh tests/toolchain.sh
 
 bench-tools:

@@ -1,5 +1,5 @@
-//! Strips the tool. Cargo forgets the profile's `strip` for a package whose `opt-level` is its own (Cargo 1.95), which
-//! leaves 2 MB of symbols in what is handed out.
+//! Strips the tool. Cargo forgets the profile's `strip` for a package whose `opt-level` is its own
+//! (Cargo 1.95), which leaves 2 MB of symbols in what is handed out.
 
 fn main() {
     let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|text| text == value);

@@ -28,7 +28,8 @@ void kit_init(int argc, char **argv)
     while (argument_number < argc - 1 && strcmp(arguments[argument_number], "--") != 0)
         argument_number++;
     if (argument_number > MAX_ARGS)
-        kit_error("%d arguments are more than %d: a command goes after --", argument_number, MAX_ARGS);
+        kit_error("%d arguments are more than %d: a command goes after --", argument_number,
+                  MAX_ARGS);
     place_init();
     confine_init();
     sample_init();
@@ -105,7 +106,10 @@ void arguments_refuse_unknown(void)
         for (int k = common_number; k < known_number && used < sizeof names; k++)
             used += (size_t)snprintf(names + used, sizeof names - used, " %s=", known[k]);
         if (used == 0)
-            kit_error("unknown argument %s: this program takes none of its own, only those of kit.h", arguments[i]);
-        kit_error("unknown argument %s: try one of%s, or what every program takes (kit.h)", arguments[i], names);
+            kit_error(
+                "unknown argument %s: this program takes none of its own, only those of kit.h",
+                arguments[i]);
+        kit_error("unknown argument %s: try one of%s, or what every program takes (kit.h)",
+                  arguments[i], names);
     }
 }

@@ -1,6 +1,7 @@
 /*
- * Confinement: see kit.h for the arguments. Each proves that it is on with a `value` line; if the kernel refuses, it is a
- * skip, even with fallback=1, because a cost measured without its cause would be a lie.
+ * Confinement: see kit.h for the arguments. Each proves that it is on with a `value` line; if the
+ * kernel refuses, it is a skip, even with fallback=1, because a cost measured without its cause
+ * would be a lie.
  */
 #define _GNU_SOURCE
 #include "confine.h"
@@ -45,7 +46,9 @@ long confine_status(const char *key)
     ssize_t n = file < 0 ? -1 : read(file, text, sizeof text - 1);
 
     if (n < 0)
-        kit_error("cannot read %s (%s), so that nothing could be proved: is /proc mounted?", path, strerror(errno));
+        kit_error("cannot read %s (%s), so that nothing could be proved: %s", path, strerror(errno),
+                  errno == ENOENT ? "is /proc mounted?"
+                                  : "does the profile forbid openat or read?");
     close(file);
     text[n] = '\0';
     found = strstr(text, key);
@@ -61,14 +64,17 @@ static void tell_tracer(void)
     kit_value("tracer", (double)tracer, "pid");
 }
 
-/* No new privileges by execve: otherwise the kernel accepts neither filters nor Landlock without root. */
+/*
+ * No new privileges by execve: otherwise the kernel accepts neither filters nor Landlock without
+ * root.
+ */
 void confine_gain_nothing(void)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         kit_skip("no_new_privs was refused (%s): it needs Linux 3.5", strerror(errno));
 }
 
-/* --- Landlock: numbers and structures are our own, since older C libraries and headers have none --- */
+/* --- Landlock; older C libraries and headers have neither its numbers nor its structures --- */
 
 #ifdef __alpha__
 enum { CREATE_RULESET = 554, ADD_RULE = 555, RESTRICT_SELF = 556 };
@@ -96,7 +102,10 @@ static uint64_t rights(long version)
     return (UINT64_C(1) << known[version < last ? version : last]) - 1;
 }
 
-/* Further rules of a layer, each for a directory in this program's own: all are looked through for each part of a path. */
+/*
+ * Further rules of a layer, each for a directory in this program's own: all are looked through for
+ * each part of a path.
+ */
 static int add_rules(int layer, long rules, struct beneath rule)
 {
     char name[32];
@@ -119,10 +128,13 @@ static void add_layer(long version, int root, long rules)
     struct beneath rule = {set.handled & ~(uint64_t)MAKE_BLOCK, root};
     int layer = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
 
-    if (layer < 0 || syscall(ADD_RULE, layer, PATH_BENEATH, &rule, 0) != 0 || add_rules(layer, rules, rule))
+    if (layer < 0 || syscall(ADD_RULE, layer, PATH_BENEATH, &rule, 0) != 0 ||
+        add_rules(layer, rules, rule))
         kit_error("a layer of Landlock cannot be made (%s)", strerror(errno));
     if (syscall(RESTRICT_SELF, layer, 0) != 0)
-        kit_skip("a layer of Landlock was refused (%s): there are at most 16, of who started this too", strerror(errno));
+        kit_skip(
+            "a layer of Landlock was refused (%s): there are at most 16, of who started this too",
+            strerror(errno));
     close(layer);
 }
 
@@ -135,7 +147,9 @@ static void restrict_files(long layers, long rules)
     if (!layers)
         return;
     if (version < 1)
-        kit_skip("there is no Landlock (%s): it needs Linux 5.13 and a kernel that has it among its lsm=", strerror(errno));
+        kit_skip("there is no Landlock (%s): it needs Linux 5.13 and a kernel that has it among "
+                 "its lsm=",
+                 strerror(errno));
     confine_gain_nothing();
     root = open("/", O_PATH | O_CLOEXEC);
     for (long i = 0; i < layers; i++)
@@ -146,7 +160,8 @@ static void restrict_files(long layers, long rules)
         kit_error("Landlock was taken, but what it forbids was done: it is not on");
     }
     if (errno != EACCES)
-        kit_error("Landlock was taken, but what it forbids failed otherwise (%s): it is not on", strerror(errno));
+        kit_error("Landlock was taken, but what it forbids failed otherwise (%s): it is not on",
+                  strerror(errno));
     kit_value("landlock", (double)layers, "layers");
     kit_value("landlock_abi", (double)version, "version");
     if (rules)
@@ -157,8 +172,10 @@ static void restrict_files(long layers, long rules)
 
 static void change_profile(const char *profile)
 {
-    const char *path = access("/proc/self/attr/apparmor", F_OK) == 0 ? "/proc/self/attr/apparmor/current" /* Linux 5.1 */
-                                                                     : "/proc/self/attr/current";
+    /* Linux 5.1 */
+    const char *path = access("/proc/self/attr/apparmor", F_OK) == 0
+                           ? "/proc/self/attr/apparmor/current"
+                           : "/proc/self/attr/current";
     const size_t length = strlen(profile);
     char text[STATUS];
     int file, size;
@@ -169,12 +186,15 @@ static void change_profile(const char *profile)
     size = snprintf(text, sizeof text, "changeprofile %s", profile);
     file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0 || size >= (int)sizeof text || write(file, text, (size_t)size) != size)
-        kit_skip("AppArmor does not change to the profile %s (%s): is it loaded? `aa-status` lists profiles", profile, strerror(errno));
+        kit_skip("AppArmor does not change to the profile %s (%s): is it loaded? `aa-status` lists "
+                 "profiles",
+                 profile, strerror(errno));
     n = pread(file, text, sizeof text - 1, 0);
     close(file);
     text[n < 0 ? 0 : n] = '\0';
     if (strncmp(text, profile, length) != 0 || (text[length] != ' ' && text[length] != '\n'))
-        kit_error("AppArmor has taken the profile %s, but %s says %.80s: it is not on", profile, path, text);
+        kit_error("AppArmor has taken the profile %s, but %s says %.80s: it is not on", profile,
+                  path, text);
     kit_value("apparmor", 1, "profiles");
 }
 
@@ -185,8 +205,11 @@ enum { KINDS = 5, LINK = 32 };
 static const struct {
     int flag;
     char path[24];
-} kinds[KINDS] = {{CLONE_NEWNS, "/proc/self/ns/mnt"}, {CLONE_NEWNET, "/proc/self/ns/net"}, {CLONE_NEWIPC, "/proc/self/ns/ipc"},
-                  {CLONE_NEWUTS, "/proc/self/ns/uts"}, {CLONE_NEWCGROUP, "/proc/self/ns/cgroup"}};
+} kinds[KINDS] = {{CLONE_NEWNS, "/proc/self/ns/mnt"},
+                  {CLONE_NEWNET, "/proc/self/ns/net"},
+                  {CLONE_NEWIPC, "/proc/self/ns/ipc"},
+                  {CLONE_NEWUTS, "/proc/self/ns/uts"},
+                  {CLONE_NEWCGROUP, "/proc/self/ns/cgroup"}};
 
 static void read_links(char links[KINDS][LINK])
 {
@@ -225,7 +248,8 @@ static void raise_loopback(void)
 
     request.ifr_flags = IFF_UP;
     if (any < 0 || ioctl(any, SIOCSIFFLAGS, &request) != 0)
-        kit_error("the loopback interface of a new network namespace cannot be raised (%s)", strerror(errno));
+        kit_error("the loopback interface of a new network namespace cannot be raised (%s)",
+                  strerror(errno));
     close(any);
 }
 
@@ -239,7 +263,9 @@ static void enter_namespaces(void)
         flags |= kinds[i].flag;
     read_links(before);
     if (unshare(flags) != 0)
-        kit_skip("new namespaces were refused (%s): they need root, or user namespaces for everybody", strerror(errno));
+        kit_skip(
+            "new namespaces were refused (%s): they need root, or user namespaces for everybody",
+            strerror(errno));
     if (user)
         become_oneself(user, group);
     raise_loopback();
@@ -251,7 +277,9 @@ static void enter_namespaces(void)
     kit_value("namespaces", changed, "namespaces");
 }
 
-/* Reports whether this is another mount namespace than the one of its starter, as in a container. */
+/*
+ * Reports whether this is another mount namespace than the one of its starter, as in a container.
+ */
 static void tell_inside(const char *outside)
 {
     char links[KINDS][LINK];
@@ -281,7 +309,8 @@ static void confine_by_linux(void)
 
 static void confine_by_linux(void)
 {
-    static const char *const names[] = {"prove_tracer", "outside", "namespaces", "landlock", "landlock_rules", "apparmor", "seccomp"};
+    static const char *const names[] = {"prove_tracer",   "outside",  "namespaces", "landlock",
+                                        "landlock_rules", "apparmor", "seccomp"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*kit_arg(names[i], ""))
@@ -303,8 +332,9 @@ static int64_t processor_time(void)
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     getrusage(RUSAGE_CHILDREN, &children);
-    return ((int64_t)now.tv_sec + children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000000 + now.tv_nsec +
-           ((int64_t)children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
+    return ((int64_t)now.tv_sec + children.ru_utime.tv_sec + children.ru_stime.tv_sec) *
+               1000000000 +
+           now.tv_nsec + ((int64_t)children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1000;
 }
 
 static void read_slowed(void)
@@ -342,8 +372,9 @@ void confine_begin(int with_pulse)
 }
 
 /*
- * Compensates for all the work since the window opened, so errors do not add up; and processor time does not pass while
- * others run. A timer of its own would not be exact: its interrupts take time too, in a virtual machine a lot.
+ * Compensates for all the work since the window opened, so errors do not add up; and processor time
+ * does not pass while others run. A timer of its own would not be exact: its interrupts take time
+ * too, in a virtual machine a lot.
  */
 void confine_pay(void)
 {

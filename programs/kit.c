@@ -1,6 +1,16 @@
 /*
- * The kit: see kit.h. All of its data fits the page that holds the program's data anyway, and there is no stdio on the
- * way through a measurement: the process that is forked and executed in some tests must stay as small as possible.
+ * The kit: see kit.h for the protocol and the interface.
+ *
+ * A program's loop adds to kit_count and calls nothing. A timer interrupts it at every edge of a
+ * slice; the handler, on_alarm, notes the count, and after the last edge prints the report and ends
+ * the process. So the code below runs in two places:
+ *
+ *   before the window  kit_start: say `ready`, read `go`, sleep until the start, arm the timer
+ *   in the window      on_alarm, a signal handler: async-signal-safe calls only, and no stdio
+ *
+ * Some tests fork and execute their own process, so it must stay as small as possible: all of the
+ * kit's data fits the page that holds the program's data anyway, and the counts of slices lie in a
+ * mapping that children do not get.
  */
 #define _GNU_SOURCE
 #include "kit.h"
@@ -24,14 +34,16 @@
 #include <unistd.h>
 
 enum {
+    NS_PER_SECOND = 1000000000,
     MAX_SLICES = 4096,
-    SECOND = 1000000000,
-    LOAD_WATCH = SECOND / 10, /* how soon a load sees that it should end */
-    SHORTEST_SLICE = 100000,
-    INTERRUPTED = 100000, /* ns in which a team's counts are read, unless something came between */
+    MIN_SLICE_NS = 100000,
+    LOAD_LOOK_NS = NS_PER_SECOND / 10, /* how often a load looks whether it should end */
+    TEST_LOOK_NS = NS_PER_SECOND,      /* how often a test does, between edges */
+    MAX_READ_NS = 100000,              /* reading a team's counts; longer means interrupted */
+    MAX_READ_TRIES = 3,
 };
 
-/* A count and when it was reached. */
+/* A count, and when it was reached. */
 struct mark {
     unsigned long count;
     int64_t ns;
@@ -40,22 +52,45 @@ struct mark {
 volatile unsigned long kit_count;
 
 static int input = STDIN_FILENO;
-static unsigned long (*counter)(void);
-static void (*listener)(const char *words);
-static struct kit_thread *team;
+
+/* What the program has told the kit. */
+static unsigned long (*counter)(void);       /* counts in place of kit_count, or NULL */
+static void (*listener)(const char *words);  /* hears what a load is told, or NULL */
+static struct kit_thread *team;              /* the threads whose counts are read, or NULL */
 static int threads = 1;
 
-static int64_t opening, begun, slice, edge; /* planned, and when it was; edge: the next one */
-static long slices, recorded;
-static int pulsing;
-static int heard, load_marked;
-static unsigned long load_base;
-static struct mark *edges; /* of the window's start and of each slice, one per thread */
-static struct rusage own_before, own_after, children_before;
-static int stopped;
-static timer_t timer;
+/* The window. Until it opens, `start` is when it is planned to; then, when it did. */
+static struct {
+    int64_t start, planned_start;
+    int64_t slice; /* ns */
+    long slices;   /* 0: this is a load, which works until stdin closes */
+    int is_timed;  /* the timer notes the counts; otherwise the program watches the window itself */
 
-/* kit_tick fills the slot that is not current and then makes it so: the handler never sees half of one. */
+    /* The edges noted so far, the start among them, with a mark for each thread. */
+    struct mark *marks;
+    long noted;
+    int64_t next_edge; /* planned_start + n * slice, however late the others were noted */
+    timer_t timer;
+} window;
+
+static int has_heard_go;
+
+/* A load's slice begins at the line `mark`, with the work done until then. */
+static struct {
+    int is_marked;
+    unsigned long count_before;
+} load;
+
+/* Usage at the start of the window, and at its end where kit_stop has set that. */
+static struct {
+    struct rusage own_before, own_after, children_before;
+    int is_stopped;
+} usage;
+
+/*
+ * Completions, where the program reports each one (kit_tick). It fills the slot that is not current
+ * and then makes that current, so the handler never sees half of one.
+ */
 static volatile struct mark ticks[2];
 static volatile sig_atomic_t tick;
 static volatile long completions;
@@ -65,10 +100,8 @@ int64_t kit_now(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
-
-/* --- what the timer reads and reports --- */
 
 void kit_counter(unsigned long (*read_count)(void))
 {
@@ -88,19 +121,34 @@ void kit_team(struct kit_thread *of, int number)
 
 /* --- the report --- */
 
-static int64_t nanoseconds(struct timeval after, struct timeval before)
+static void usage_begin(void)
 {
-    return (int64_t)(after.tv_sec - before.tv_sec) * SECOND + (int64_t)(after.tv_usec - before.tv_usec) * 1000;
+    getrusage(RUSAGE_SELF, &usage.own_before);
+    getrusage(RUSAGE_CHILDREN, &usage.children_before);
 }
 
-static void put_usage(void)
+void kit_stop(void)
 {
-    const struct rusage *a = &own_before, *b = &children_before;
-    struct rusage own = own_after, children;
+    getrusage(RUSAGE_SELF, &usage.own_after);
+    usage.is_stopped = 1;
+}
 
-    if (!stopped)
+static int64_t nanoseconds(struct timeval after, struct timeval before)
+{
+    int64_t seconds = after.tv_sec - before.tv_sec, microseconds = after.tv_usec - before.tv_usec;
+
+    return seconds * NS_PER_SECOND + microseconds * 1000;
+}
+
+static void report_usage(void)
+{
+    const struct rusage *a = &usage.own_before, *b = &usage.children_before;
+    struct rusage own = usage.own_after, children;
+
+    if (!usage.is_stopped)
         getrusage(RUSAGE_SELF, &own);
     getrusage(RUSAGE_CHILDREN, &children);
+
     speech_put("usage");
     speech_number(nanoseconds(own.ru_utime, a->ru_utime));
     speech_number(nanoseconds(own.ru_stime, a->ru_stime));
@@ -114,17 +162,12 @@ static void put_usage(void)
     speech_put("\n");
 }
 
-void kit_stop(void)
-{
-    getrusage(RUSAGE_SELF, &own_after);
-    stopped = 1;
-}
-
-/* Cleans first: what it waits for belongs to the usage. */
 static _Noreturn void finish(void)
 {
+    /* First, since it may wait for children, and these belong to the usage. */
     speech_clean();
-    put_usage();
+
+    report_usage();
     speech_put("done\n");
     speech_flush();
     _exit(0);
@@ -135,30 +178,43 @@ void kit_finish(void)
     finish();
 }
 
+static struct mark *marks_of_edge(long edge)
+{
+    return window.marks + edge * threads;
+}
+
 static void report_slices(int thread)
 {
-    struct mark from = edges[thread];
+    struct mark from = marks_of_edge(0)[thread];
 
-    for (long i = 1; i < recorded; i++) {
-        struct mark to = edges[i * threads + thread];
+    for (long edge = 1; edge < window.noted; edge++) {
+        struct mark to = marks_of_edge(edge)[thread];
+
+        /* Noted before the first completion, when nothing showed yet that completions count. A
+         * slice without any has no length. */
         if (to.count == 0 && ticks[tick].ns)
-            to.ns = begun; /* no tick had told yet that completions are what counts */
+            to.ns = from.ns;
         kit_slice(from.ns, to.ns, to.count - from.count);
         from = to;
     }
 }
 
-/* A team's threads go on meanwhile, for nothing: what is read of them here may be a little more than the slices have. */
-static _Noreturn void report(void)
+/* A team's other threads work on meanwhile: the samples may have a little more than the slices. */
+static _Noreturn void report_and_exit(void)
 {
+    const struct mark *first = marks_of_edge(0), *last = marks_of_edge(window.noted - 1);
+    int64_t planned_end = window.planned_start + window.slice * window.slices;
     unsigned long all = 0;
 
     for (int thread = 0; thread < threads; thread++)
-        all += edges[(recorded - 1) * threads + thread].count - edges[thread].count;
-    if (all == 0 && begun < opening + slice * slices) { /* else it began too late, which the times say */
-        kit_error("nothing was counted in the whole window: does the work end, and is kit_count raised?");
-    }
-    speech_clean(); /* what is reported there of a team is of all of it: the first copy's */
+        all += last[thread].count - first[thread].count;
+    /* A program that woke after the window has counted nothing either; its slices' times say so. */
+    if (all == 0 && window.start < planned_end)
+        kit_error("it did no work in its whole window: try fewer copies, or the longer windows of "
+                  "--procedure classic; a program of your own has to raise kit_count");
+
+    /* Before any `copy`, so that what the program reports of a whole team is the first copy's. */
+    speech_clean();
     for (int thread = 0; thread < threads; thread++) {
         if (team) {
             speech_put("copy");
@@ -171,7 +227,7 @@ static _Noreturn void report(void)
     finish();
 }
 
-/* --- the window --- */
+/* --- the window: what the timer's signal does --- */
 
 int kit_abandoned(void)
 {
@@ -185,38 +241,40 @@ void kit_leave(void)
     speech_leave(0, 0);
 }
 
-static void arm(int64_t when)
+/* Has the timer's signal come at a moment of CLOCK_MONOTONIC; 0 stops it. */
+static void arm_timer(int64_t when)
 {
-    struct itimerspec at = {.it_value = {.tv_sec = when / SECOND, .tv_nsec = when % SECOND}};
+    struct timespec moment = {.tv_sec = when / NS_PER_SECOND, .tv_nsec = when % NS_PER_SECOND};
+    struct itimerspec once = {.it_value = moment};
 
-    timer_settime(timer, TIMER_ABSTIME, &at, NULL);
+    timer_settime(window.timer, TIMER_ABSTIME, &once, NULL);
 }
 
-static void arm_next(int64_t now)
+/* At the next edge or, where that is far away, earlier, to see whether stdin has closed. */
+static void arm_timer_after(int64_t now)
 {
-    int64_t watch = now + (slices ? SECOND : LOAD_WATCH);
+    int64_t next_look = now + (window.slices ? TEST_LOOK_NS : LOAD_LOOK_NS);
+    int edge_is_first = window.is_timed && window.next_edge < next_look;
 
-    arm(pulsing && edge < watch ? edge : watch);
+    arm_timer(edge_is_first ? window.next_edge : next_look);
 }
 
-/* What was done by now: the counter, or the last completion where completions are what counts. */
-static struct mark done_so_far(void)
+/* The work done by now, and now; in a program that reports completions, those of the last one. */
+static struct mark work_so_far(void)
 {
-    struct mark here = {counter ? counter() : kit_count, kit_now()};
+    struct mark done = {counter ? counter() : kit_count, kit_now()};
 
     for (int thread = 0; team && thread < threads; thread++)
-        here.count += team[thread].count;
+        done.count += team[thread].count;
     if (ticks[tick].ns) {
-        here.count = ticks[tick].count;
-        here.ns = ticks[tick].ns;
+        done.count = ticks[tick].count;
+        done.ns = ticks[tick].ns;
     }
-    return here;
+    return done;
 }
 
-/*
- * A load prints its work so far until it reads `mark`; its slice lasts from there to EOF on stdin.
- */
-static void watch_load(struct mark here)
+/* A load prints its work so far until it reads `mark`; its slice lasts from there to EOF. */
+static void serve_load(struct mark done)
 {
     struct pollfd in = {.fd = input, .events = POLLIN};
     char words[64];
@@ -224,78 +282,94 @@ static void watch_load(struct mark here)
     if (poll(&in, 1, 0) > 0) {
         ssize_t n = read(input, words, sizeof words - 1);
         if (n <= 0) {
-            here = done_so_far(); /* some only count when stdin has closed, which it may have since they looked */
-            kit_slice(begun, here.ns, here.count - load_base);
+            /* Some programs count only once stdin has closed, perhaps since `done` was read. */
+            done = work_so_far();
+            kit_slice(window.start, done.ns, done.count - load.count_before);
             finish();
         }
         words[n] = '\0';
         if (listener)
             listener(words);
         if (strstr(words, "mark")) {
-            load_marked = 1;
-            begun = here.ns;
-            load_base = here.count;
-            getrusage(RUSAGE_SELF, &own_before);
-            getrusage(RUSAGE_CHILDREN, &children_before);
+            load.is_marked = 1;
+            load.count_before = done.count;
+            window.start = done.ns;
+            usage_begin();
         }
     }
-    if (!load_marked) {
+    if (!load.is_marked) {
         speech_put("pulse");
-        speech_number(here.ns);
-        speech_number((int64_t)here.count);
+        speech_number(done.ns);
+        speech_number((int64_t)done.count);
         speech_put("\n");
         speech_flush();
     }
 }
 
-/* A team's counts again where the reading was interrupted: its other threads go on meanwhile. */
-static void record(struct mark here)
+/*
+ * Notes an edge. A team's counts are read one by one while its other threads work on. If something
+ * came in between, the counts are of different moments, and are read again.
+ */
+static void note_edge(struct mark done)
 {
-    struct mark *at = edges + recorded++ * threads;
+    struct mark *marks = marks_of_edge(window.noted++);
 
-    at[0] = here;
-    if (!team)
+    marks[0] = done;
+    if (!team || ticks[tick].ns) /* only a team of one notes when it completes something */
         return;
-    for (int tries = 0; tries < 3; tries++) {
-        here.ns = kit_now();
+    for (int tries = 0; tries < MAX_READ_TRIES; tries++) {
+        done.ns = kit_now();
         for (int thread = 0; thread < threads; thread++)
-            at[thread] = (struct mark){team[thread].count, here.ns};
-        if (kit_now() - here.ns < INTERRUPTED)
+            marks[thread] = (struct mark){team[thread].count, done.ns};
+        if (kit_now() - done.ns < MAX_READ_NS)
             return;
     }
 }
 
-/* Whether what completes next is overdue: a stall across the end is in the last slice, though nothing ended it. */
-static int is_stalled(struct mark here, int64_t now)
+/* Whether the next completion is overdue: it has taken more than twice the mean of those before. */
+static int is_stalled(struct mark done, int64_t now)
 {
-    return completions && now - here.ns > 2 * (here.ns - begun) / completions;
+    return completions && now - done.ns > 2 * (done.ns - window.start) / completions;
 }
 
+/*
+ * The timer's signal. It comes at every edge of a slice, and in between at least once a second (ten
+ * times in a load), to see whether stdin has closed. The process may have slept through several
+ * edges.
+ */
 static void on_alarm(int number)
 {
-    int kept = errno;
-    struct mark here;
+    int saved_errno = errno;
+    struct mark done;
     int64_t now;
 
     (void)number;
-    confine_pay();
-    here = done_so_far();
+    confine_pay(); /* before the clock is read: a slowed program pays by longer slices */
+
+    done = work_so_far();
     now = kit_now();
-    if (slices == 0)
-        watch_load(here);
+    if (window.slices == 0)
+        serve_load(done);
     else if (kit_abandoned())
-        speech_leave(0, 0);
-    /* Slices that were slept through have no length. */
-    for (; pulsing && now >= edge; edge += slice) {
-        if (recorded == slices && is_stalled(here, now))
-            here.ns = now;
-        record(here);
-        if (recorded == slices + 1)
-            report();
+        kit_leave();
+
+    /* Of edges that were slept through, the first takes all the work; the others are empty. */
+    for (; window.is_timed && now >= window.next_edge; window.next_edge += window.slice) {
+        int is_last = window.noted == window.slices;
+
+        /* A stall across the end belongs to the last slice, though no completion has ended it. */
+        if (is_last && is_stalled(done, now))
+            done.ns = now;
+        note_edge(done);
+        if (is_last)
+            report_and_exit();
     }
-    arm_next(now);
-    errno = kept;
+
+    arm_timer_after(now);
+    errno = saved_errno;
 }
+
+/* --- before the window --- */
 
 static void prepare_timer(void)
 {
@@ -308,21 +382,22 @@ static void prepare_timer(void)
     sigaddset(&alarm, SIGALRM);
     if (sigaction(SIGALRM, &action, NULL) != 0 || sigprocmask(SIG_UNBLOCK, &alarm, NULL) != 0)
         kit_error("cannot handle the alarm signal (%s)", strerror(errno));
-    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+    if (timer_create(CLOCK_MONOTONIC, &event, &window.timer) != 0)
         kit_error("cannot create a timer (%s): is `ulimit -i` too low?", strerror(errno));
 }
 
-static void prepare_edges(void)
+static void prepare_marks(void)
 {
-    size_t size = (size_t)(slices + 1) * (size_t)threads * sizeof *edges;
+    size_t edges = (size_t)(window.slices + 1);
 
-    if (slices == 0)
+    if (window.slices == 0)
         return;
-    edges = own_memory(size);
-    if (!edges)
-        kit_error("no memory for %ld slices (%s)", slices, strerror(errno));
+    window.marks = own_memory(edges * (size_t)threads * sizeof *window.marks);
+    if (!window.marks)
+        kit_error("no memory for %ld slices (%s)", window.slices, strerror(errno));
 }
 
+/* Byte by byte: what follows the line belongs to a load's listener. */
 static void read_line(char *line, size_t size)
 {
     size_t used = 0;
@@ -334,7 +409,7 @@ static void read_line(char *line, size_t size)
         if (n < 0)
             kit_error("cannot read stdin (%s)", strerror(errno));
         if (n == 0)
-            speech_leave(0, 0);
+            kit_leave();
         if (line[used] == '\n')
             break;
         used++;
@@ -344,100 +419,114 @@ static void read_line(char *line, size_t size)
 
 static void read_go(void)
 {
+    const int64_t max_ns = INT64_MAX / 4; /* so that sums of two do not overflow */
     char line[96];
     char *at = line + 2;
-    int good;
+    int is_valid;
 
     read_line(line, sizeof line);
-    good = strncmp(line, "go ", 3) == 0;
-    if (good) {
-        begun = strtoll(at, &at, 10);
-        slice = strtoll(at, &at, 10);
-        slices = strtol(at, &at, 10);
-        good = *at == '\0' && begun >= 0 && begun < INT64_MAX / 4 && slices >= 0 && slice >= 0 && slice < INT64_MAX / 4;
-        good = good && (slices == 0 || slice > 0);
+    is_valid = strncmp(line, "go ", 3) == 0;
+    if (is_valid) {
+        window.start = strtoll(at, &at, 10);
+        window.slice = strtoll(at, &at, 10);
+        window.slices = strtol(at, &at, 10);
+        is_valid = *at == '\0' && window.slices >= 0;
+        is_valid = is_valid && window.start >= 0 && window.start < max_ns;
+        is_valid = is_valid && window.slice >= 0 && window.slice < max_ns;
+        is_valid = is_valid && (window.slices == 0 || window.slice > 0);
     }
-    if (!good)
+
+    if (!is_valid)
         kit_error("'%s' is not a line I wait for: try 'go START_NS SLICE_NS SLICES'", line);
-    if (slices > MAX_SLICES)
-        kit_error("%ld slices are more than %d: make them longer", slices, MAX_SLICES);
-    if (slices && (slice < SHORTEST_SLICE || slice > INT64_MAX / 4 / slices))
-        kit_error("a slice cannot last %lld ns: the shortest lasts %d", (long long)slice, SHORTEST_SLICE);
+    if (window.slices > MAX_SLICES)
+        kit_error("%ld slices are more than %d: make them longer", window.slices, MAX_SLICES);
+    if (window.slices && (window.slice < MIN_SLICE_NS || window.slice > max_ns / window.slices))
+        kit_error("a slice cannot last %lld ns: the shortest lasts %d", (long long)window.slice,
+                  MIN_SLICE_NS);
 }
 
-void kit_sleep_until(int64_t when)
+/* Says `ready` and waits for `go`, once. */
+static void hear_go(void)
 {
-    struct timespec at = {.tv_sec = when / SECOND, .tv_nsec = when % SECOND};
-
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        ;
-}
-
-/* Polls through most of the time, so that the end of stdin is noticed, and sleeps through the rest. */
-static void await(int64_t when)
-{
-    struct pollfd in = {.fd = input};
-    int64_t left;
-
-    while ((left = (when - kit_now()) / 1000000 - 1) > 0)
-        if (poll(&in, 1, left < 1000 ? (int)left : 1000) > 0)
-            speech_leave(0, 0);
-    kit_sleep_until(when);
-}
-
-static void hear(void)
-{
-    if (heard)
+    if (has_heard_go)
         return;
-    heard = 1;
+    has_heard_go = 1;
+
     place_deadline();
     arguments_refuse_unknown();
     prepare_timer();
     if (write(speech_output, "ready\n", 6) != 6)
         speech_leave(1, 0);
     read_go();
-    if (begun == 0)
-        begun = kit_now();
-    opening = begun;
-    edge = opening + slice; /* common to all copies, however late one wakes */
+
+    if (window.start == 0)
+        window.start = kit_now();
+    window.planned_start = window.start;
+    window.next_edge = window.planned_start + window.slice;
 }
 
-static void begin(int with_pulse)
+void kit_sleep_until(int64_t when)
 {
-    hear();
-    prepare_edges();
-    pulsing = with_pulse && slices > 0;
-    await(begun);
-    getrusage(RUSAGE_SELF, &own_before);
-    getrusage(RUSAGE_CHILDREN, &children_before);
-    confine_begin(with_pulse);
-    begun = kit_now();
-    if (pulsing)
-        record((struct mark){0, begun}); /* of a team, whose first thread may begin late, what the others have done by then */
-    arm_next(begun);
+    struct timespec at = {.tv_sec = when / NS_PER_SECOND, .tv_nsec = when % NS_PER_SECOND};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
+}
+
+/* Polls most of the time, so that the end of stdin is noticed, and sleeps through the rest. */
+static void wait_until(int64_t when)
+{
+    struct pollfd in = {.fd = input};
+    int64_t left_ms;
+
+    while ((left_ms = (when - kit_now()) / 1000000 - 1) > 0)
+        if (poll(&in, 1, left_ms < 1000 ? (int)left_ms : 1000) > 0)
+            kit_leave();
+    kit_sleep_until(when);
+}
+
+static void open_window(int is_timed)
+{
+    hear_go();
+    prepare_marks();
+    window.is_timed = is_timed && window.slices > 0;
+    wait_until(window.start);
+
+    usage_begin();
+    confine_begin(is_timed);
+    window.start = kit_now();
+    /* A team's other threads may have begun before the first, so the start is read as an edge. */
+    if (window.is_timed)
+        note_edge((struct mark){0, window.start});
+    arm_timer_after(window.start);
 }
 
 void kit_start(void)
 {
-    begin(1);
+    open_window(1);
 }
 
 struct kit_window kit_hear(void)
 {
-    hear();
-    return (struct kit_window){.start = begun, .first_edge = edge, .slice = slice, .slices = slices};
+    hear_go();
+    return (struct kit_window){
+        .start = window.start,
+        .first_edge = window.next_edge,
+        .slice = window.slice,
+        .slices = window.slices,
+    };
 }
 
 struct kit_window kit_wait(void)
 {
-    begin(0);
+    open_window(0);
     return kit_hear();
 }
 
 void kit_quiet(void)
 {
-    if (slices)
-        arm(0);
+    if (window.slices)
+        arm_timer(0);
 }
 
 void kit_tick(unsigned long work)
@@ -457,12 +546,17 @@ void kit_detach_stdio(void)
 
     input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
     speech_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
-    if (null < 0 || input < 0 || speech_output < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
+    if (null < 0 || input < 0 || speech_output < 0 ||
+        dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
+        const char *hint = "is `ulimit -n` below 110?";
+
+        if (errno == EPERM)
+            hint = "a filter denies fcntl or dup2, without which nothing is measured; allow them";
+
+        /* What is left of stdout has to carry the error. */
         input = STDIN_FILENO;
         speech_output = speech_output < 0 ? STDOUT_FILENO : speech_output;
-        kit_error("cannot move stdin and stdout (%s): %s", strerror(errno),
-                  errno == EPERM ? "a filter denies fcntl or dup2, without which nothing is measured; allow them"
-                                 : "is `ulimit -n` below 110?");
+        kit_error("cannot move stdin and stdout (%s): %s", strerror(errno), hint);
     }
     close(null);
 }

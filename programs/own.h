@@ -10,10 +10,14 @@
 #define MAP_POPULATE 0
 #endif
 
-/* A mapping that is not handed to children, so that a fork costs the same with and without it; NULL if it was refused. */
+/*
+ * A mapping that is not handed to children, so that a fork costs the same with and without it; NULL
+ * if it was refused.
+ */
 static inline void *own_memory(size_t size)
 {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (memory == MAP_FAILED)
         return NULL;

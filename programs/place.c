@@ -1,6 +1,6 @@
 /*
- * Placement: see kit.h for the arguments. What the kernel refuses is a skip with its reason, or with fallback=1 a note beside
- * a weaker measurement; it is never an abort.
+ * Placement: see kit.h for the arguments. What the kernel refuses is a skip with its reason, or
+ * with fallback=1 a note beside a weaker measurement; it is never an abort.
  */
 #define _GNU_SOURCE
 #include "place.h"
@@ -26,11 +26,11 @@ enum {
     NICE_UNSET = 100,
     PRIORITY = 50, /* below no interrupt thread but above what else there is */
     DEADLINE = 6,  /* SCHED_DEADLINE; some C libraries lack the name */
-    MOST_CPUS = 8192,
+    MAX_CPUS = 8192,
     KEEP_ALL = 0x18,
     CLAMP_MIN = 0x20,
     CLAMP_MAX = 0x40,
-    LEAST = 100, /* us of a deadline task's runtime: for what is around the work */
+    MIN_RUNTIME_US = 100, /* us of a deadline task's runtime: for what is around the work */
 };
 
 static const struct {
@@ -66,7 +66,7 @@ static long nth_cpu(const char *list, int number)
         length += *at == ',';
     for (int i = 0; i <= number % length; i++, list = end + (*end == ',')) {
         cpu = strtol(list, &end, 10);
-        if (end == list || (*end && *end != ',') || cpu < 0 || cpu >= MOST_CPUS)
+        if (end == list || (*end && *end != ',') || cpu < 0 || cpu >= MAX_CPUS)
             kit_error("cpu=%s is not a list of processors such as 0,2", list);
     }
     return cpu;
@@ -74,7 +74,8 @@ static long nth_cpu(const char *list, int number)
 
 void kit_pin(int number)
 {
-    unsigned long set_of[MOST_CPUS / 8 / sizeof(unsigned long)] = {0}; /* a cpu_set_t ends at 1024 */
+    /* a cpu_set_t ends at 1024 */
+    unsigned long set_of[MAX_CPUS / 8 / sizeof(unsigned long)] = {0};
     const long bits = 8 * sizeof set_of[0];
     long cpu;
 
@@ -83,7 +84,8 @@ void kit_pin(int number)
     cpu = nth_cpu(cpus, number);
     set_of[cpu / bits] |= 1UL << cpu % bits;
     if (sched_setaffinity(0, sizeof set_of, (const cpu_set_t *)(const void *)set_of) != 0)
-        kit_error("cannot run on cpu %ld (%s): try one that `taskset -p $$` shows", cpu, strerror(errno));
+        kit_error("cannot run on cpu %ld (%s): try one that `taskset -p $$` shows", cpu,
+                  strerror(errno));
 }
 
 static int policy_number(const char *name)
@@ -96,12 +98,14 @@ static int policy_number(const char *name)
 
 static void schedule(int policy, long priority)
 {
-    struct sched_param parameter = {.sched_priority = policy == SCHED_FIFO || policy == SCHED_RR ? (int)priority : 0};
+    struct sched_param parameter = {
+        .sched_priority = policy == SCHED_FIFO || policy == SCHED_RR ? (int)priority : 0};
 
     if (policy == DEADLINE || sched_setscheduler(0, policy, &parameter) == 0)
         return;
     if (errno == EPERM && geteuid() == 0)
-        refused("the real-time policy", "this cgroup has no real-time budget (cpu.rt_runtime_us, RT_GROUP_SCHED)");
+        refused("the real-time policy",
+                "this cgroup has no real-time budget (cpu.rt_runtime_us, RT_GROUP_SCHED)");
     else
         refused("the scheduling policy", "real-time needs root, or RLIMIT_RTPRIO");
 }
@@ -142,7 +146,8 @@ static void join(const char *group, int length)
 
 static void enter_cgroups(void)
 {
-    for (const char *group = kit_arg("cgroup", ""); *group; group += group[strcspn(group, ":")] == ':') {
+    for (const char *group = kit_arg("cgroup", ""); *group;
+         group += group[strcspn(group, ":")] == ':') {
         join(group, (int)strcspn(group, ":"));
         group += strcspn(group, ":");
     }
@@ -156,7 +161,9 @@ static void set_slack(long ns)
 
 static void request_slice(long microseconds, long priority)
 {
-    struct attributes wanted = {.policy = (uint32_t)sched_getscheduler(0), .runtime = (uint64_t)microseconds * 1000}, had = {0};
+    struct attributes wanted = {.policy = (uint32_t)sched_getscheduler(0),
+                                .runtime = (uint64_t)microseconds * 1000},
+                      had = {0};
 
     if (!microseconds)
         return;
@@ -185,7 +192,9 @@ static void clamp(long low, long high)
         refused("uclamp", "it needs a kernel with CONFIG_UCLAMP_TASK");
 }
 
-/* Bounds the latency of leaving idle states for as long as the file is open, which is to the end. */
+/*
+ * Bounds the latency of leaving idle states for as long as the file is open, which is to the end.
+ */
 static void bound_idle(long microseconds)
 {
     int32_t bound = (int32_t)microseconds;
@@ -207,7 +216,10 @@ static void ask_linux(long nice_value)
     bound_idle(kit_arg_number("idle_latency", -1, 0, 1000000));
 }
 
-/* By default a fifth more than the work in every period: admission control takes no task that needs it all. */
+/*
+ * By default a fifth more than the work in every period: admission control takes no task that needs
+ * it all.
+ */
 void place_deadline(void)
 {
     struct attributes wanted = {.policy = DEADLINE};
@@ -219,13 +231,15 @@ void place_deadline(void)
     work = kit_arg_number("work", 0, 0, 1000000000);
     if (kit_arg_number("ramp", 0, 0, 1))
         work = period; /* which is refused where it is more than is given to anyone */
-    runtime = kit_arg_number("runtime", work + work / 5 + period / 50 + LEAST, 0, 1000000000);
+    runtime =
+        kit_arg_number("runtime", work + work / 5 + period / 50 + MIN_RUNTIME_US, 0, 1000000000);
     if (period == 0)
         kit_skip("the deadline policy needs a task with a period");
     wanted.runtime = (uint64_t)(runtime < period ? runtime : period) * 1000;
     wanted.deadline = wanted.period = (uint64_t)period * 1000;
     if (set(&wanted) != 0)
-        refused("the deadline policy", "it needs root, the right to run on every CPU, and bandwidth to spare");
+        refused("the deadline policy",
+                "it needs root, the right to run on every CPU, and bandwidth to spare");
 }
 
 #else
@@ -236,7 +250,8 @@ static void enter_cgroups(void)
 
 static void ask_linux(long nice_value)
 {
-    static const char *const names[] = {"cgroup", "slack", "timeslice", "uclamp_min", "uclamp_max", "idle_latency"};
+    static const char *const names[] = {"cgroup",     "slack",      "timeslice",
+                                        "uclamp_min", "uclamp_max", "idle_latency"};
 
     (void)nice_value;
     errno = ENOSYS;
@@ -266,7 +281,8 @@ void place_init(void)
     nice_value = kit_arg_number("nice", NICE_UNSET, -20, 19);
     if (nice_value != NICE_UNSET && setpriority(PRIO_PROCESS, 0, (int)nice_value) != 0)
         refused("the nice value", "lower ones need root");
-    schedule(policy_number(kit_arg("policy", "other")), kit_arg_number("priority", PRIORITY, 1, 99));
+    schedule(policy_number(kit_arg("policy", "other")),
+             kit_arg_number("priority", PRIORITY, 1, 99));
     ask_linux(nice_value);
     if (kit_arg_number("lock", 0, 0, 1) && mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
         refused("locking memory", "it needs root, or RLIMIT_MEMLOCK");

@@ -1,4 +1,7 @@
-/* Where and how a program is scheduled, by its arguments: the part of the kit that asks the kernel for it. */
+/*
+ * Where and how a program is scheduled, by its arguments: the part of the kit that asks the kernel
+ * for it.
+ */
 #ifndef PLACE_H
 #define PLACE_H
 

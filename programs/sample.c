@@ -1,4 +1,7 @@
-/* Samples beside the count: times of single operations, and the least time of short pieces of work. See kit.h. */
+/*
+ * Samples beside the count: times of single operations, and the least time of short pieces of work.
+ * See kit.h.
+ */
 #define _GNU_SOURCE
 #include "sample.h"
 
@@ -9,17 +12,17 @@
 #include "own.h"
 
 enum {
-    FINE = 7,                     /* bits of a time that are kept: within 1 % */
-    EXACT = 1 << (FINE + 1),      /* below, a time is its own bucket */
-    LONGEST = 40,                 /* bits of the longest time: 18 minutes */
-    BUCKETS = EXACT + (LONGEST - FINE - 1) * (1 << FINE),
-    CHAIN = 16384,                /* additions, one after the other: 5 us at 3 GHz */
-    CHAIN_EVERY = 1000000,        /* ns: the clock costs some 0.5 % of the rate */
+    KEPT_BITS = 7,                        /* of a time: within 1 % */
+    EXACT_BUCKETS = 1 << (KEPT_BITS + 1), /* below, a time in ns is its own bucket */
+    MAX_BITS = 40,                        /* of the longest time: 18 minutes */
+    BUCKETS = EXACT_BUCKETS + (MAX_BITS - KEPT_BITS - 1) * (1 << KEPT_BITS),
+    CHAIN_ADDITIONS = 16384,  /* one after the other: 5 us at 3 GHz */
+    CHAIN_EVERY_NS = 1000000, /* so that measuring the clock costs some 0.5 % of the rate */
 };
 
 static struct kit_thread alone;
 static __thread struct kit_thread *me = &alone;
-static int64_t reading; /* ns that reading the clock takes */
+static __thread int64_t reading; /* ns that reading the clock takes */
 static long add_cycles;
 
 void sample_init(void)
@@ -32,18 +35,24 @@ void kit_is(struct kit_thread *thread)
     me = thread;
 }
 
+int sample_is_first(void)
+{
+    return me->number == 0;
+}
+
 /* --- times of single operations --- */
 
 static unsigned bucket(uint64_t ns)
 {
     unsigned top;
 
-    if (ns < EXACT)
+    if (ns < EXACT_BUCKETS)
         return (unsigned)ns;
     top = 63 - (unsigned)__builtin_clzll(ns);
-    if (top >= LONGEST)
+    if (top >= MAX_BITS)
         return BUCKETS - 1;
-    return EXACT + (top - FINE - 1) * (1U << FINE) + (unsigned)(ns >> (top - FINE) & ((1U << FINE) - 1));
+    return EXACT_BUCKETS + (top - KEPT_BITS - 1) * (1U << KEPT_BITS) +
+           (unsigned)(ns >> (top - KEPT_BITS) & ((1U << KEPT_BITS) - 1));
 }
 
 /* The middle of a bucket. */
@@ -52,10 +61,10 @@ static uint64_t time_of(unsigned number)
     unsigned shift;
     uint64_t low;
 
-    if (number < EXACT)
+    if (number < EXACT_BUCKETS)
         return number;
-    shift = (number - EXACT) / (1U << FINE) + 1;
-    low = ((uint64_t)(number - EXACT) % (1U << FINE) + (1U << FINE)) << shift;
+    shift = (number - EXACT_BUCKETS) / (1U << KEPT_BITS) + 1;
+    low = ((uint64_t)(number - EXACT_BUCKETS) % (1U << KEPT_BITS) + (1U << KEPT_BITS)) << shift;
     return low + (UINT64_C(1) << shift) / 2;
 }
 
@@ -78,9 +87,13 @@ void kit_time(int64_t ns)
 
 /* --- pieces of work --- */
 
-#define TIMES_16(step) step step step step step step step step step step step step step step step step
+#define TIMES_16(step) \
+    step step step step step step step step step step step step step step step step
 
-/* A chain of additions, each waiting for the one before: a cycle each on most processors, and else what add_cycles= says. */
+/*
+ * A chain of additions, each waiting for the one before: a cycle each on most processors, and else
+ * what add_cycles= says.
+ */
 static int64_t chain(void)
 {
     unsigned long sum = 0, one = 1;
@@ -88,9 +101,10 @@ static int64_t chain(void)
 
     __asm__ volatile("" : "+r"(one));
     start = kit_now();
-    for (int i = 0; i < CHAIN / 64; i++) {
-        TIMES_16(sum += one; __asm__ volatile("" : "+r"(sum)); sum += one; __asm__ volatile("" : "+r"(sum));
-                 sum += one; __asm__ volatile("" : "+r"(sum)); sum += one; __asm__ volatile("" : "+r"(sum));)
+    for (int i = 0; i < CHAIN_ADDITIONS / 64; i++) {
+        TIMES_16(sum += one; __asm__ volatile("" : "+r"(sum)); sum += one;
+                 __asm__ volatile("" : "+r"(sum)); sum += one; __asm__ volatile("" : "+r"(sum));
+                 sum += one; __asm__ volatile("" : "+r"(sum));)
     }
     end = kit_now();
     return end - start;
@@ -115,7 +129,8 @@ double kit_clock(void)
     if (!reading)
         learn_reading();
     took = chain() - reading;
-    return took > 0 ? (double)(CHAIN * add_cycles) / (double)took : 0; /* a coarse clock cannot tell */
+    /* a coarse clock cannot tell */
+    return took > 0 ? (double)(CHAIN_ADDITIONS * add_cycles) / (double)took : 0;
 }
 
 void kit_piece(unsigned long work)
@@ -135,7 +150,7 @@ void kit_piece(unsigned long work)
         double clock = kit_clock();
         if (clock > me->clock)
             me->clock = clock;
-        me->clock_due = now + CHAIN_EVERY;
+        me->clock_due = now + CHAIN_EVERY_NS;
     }
     me->lap = kit_now();
 }
@@ -150,5 +165,6 @@ void sample_report(const struct kit_thread *of)
     }
     for (unsigned i = 0; of->times && i < BUCKETS; i++)
         if (of->times[i])
-            kit_report("time %llu %lu\n", (unsigned long long)time_of(i), (unsigned long)of->times[i]);
+            kit_report("time %llu %lu\n", (unsigned long long)time_of(i),
+                       (unsigned long)of->times[i]);
 }

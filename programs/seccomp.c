@@ -1,4 +1,7 @@
-/* Filters of system calls, and a supervisor for those that notify one: seccomp(2), seccomp_unotify(2). */
+/*
+ * Filters of system calls, and a supervisor for those that notify one: seccomp(2),
+ * seccomp_unotify(2).
+ */
 #define _GNU_SOURCE
 #include "seccomp.h"
 
@@ -42,11 +45,12 @@ enum { STACK = 1 << 16, MOST_FILES = 1024, NOTICE = 512 /* bytes, in any kernel 
 /* How the listener of a filter that notifies comes to its supervisor. */
 struct handover {
     _Atomic int listener, is_taken;
+    pid_t program;
 };
 
 /*
- * The least that a supervisor does: lets each call go on. It shares the program's files until it has the listener, is none of the
- * children that the program can wait for, and ends with it.
+ * The least that a supervisor does: lets each call go on. It shares the program's files until it
+ * has the listener, is none of the children that the program can wait for, and ends with it.
  */
 static int supervise(void *shared)
 {
@@ -59,8 +63,11 @@ static int supervise(void *shared)
     uint64_t id;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    while (handover->listener < 0)
+    /* The program may have ended before that. */
+    while (handover->listener < 0 && getppid() == handover->program)
         sched_yield();
+    if (handover->listener < 0)
+        return 1;
     if (unshare(CLONE_FILES) != 0)
         return 1;
     for (int file = 0; file < MOST_FILES; file++)
@@ -86,15 +93,18 @@ static int supervise(void *shared)
 static int take_supervised(struct sock_fprog *program)
 {
     static alignas(16) char stack[STACK];
-    struct handover *handover = mmap(NULL, sizeof *handover, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct handover *handover =
+        mmap(NULL, sizeof *handover, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int listener;
 
     if (handover == MAP_FAILED)
         kit_error("no memory (%s)", strerror(errno));
     handover->listener = -1;
+    handover->program = getpid();
     if (clone(supervise, stack + sizeof stack, CLONE_FILES, handover) < 0)
         kit_error("no supervisor can be started (%s)", strerror(errno));
-    listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
+    listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                            program);
     if (listener < 0)
         return -1;
     handover->listener = listener;
@@ -126,8 +136,8 @@ static int notifies(const struct sock_fprog *program)
 }
 
 /*
- * The first two allow everything. The answer of the first depends only on the call's number, so the kernel (since 5.11) caches it;
- * the second reads an argument, so it runs at every call.
+ * The first two allow everything. The answer of the first depends only on the call's number, so the
+ * kernel (since 5.11) caches it; the second reads an argument, so it runs at every call.
  */
 void seccomp_filter(const char *kind)
 {
@@ -150,11 +160,14 @@ void seccomp_filter(const char *kind)
     else if (strcmp(kind, "allow") != 0)
         kit_error("seccomp=%s is neither allow nor argument nor a filter's path", kind);
     confine_gain_nothing();
-    if ((notifies(&program) ? take_supervised(&program) : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) != 0)
-        kit_skip("a seccomp filter was refused (%s): it needs a kernel with CONFIG_SECCOMP_FILTER", strerror(errno));
+    if ((notifies(&program) ? take_supervised(&program)
+                            : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) != 0)
+        kit_skip("a seccomp filter was refused (%s): it needs a kernel with CONFIG_SECCOMP_FILTER",
+                 strerror(errno));
     mode = confine_status("\nSeccomp:");
     if (mode != SECCOMP_MODE_FILTER)
-        kit_error("a seccomp filter was taken, but /proc/self/status has the mode %ld and not 2", mode);
+        kit_error("a seccomp filter was taken, but /proc/self/status has the mode %ld and not 2",
+                  mode);
     kit_value("seccomp", (double)mode, "mode");
 }
 

@@ -1,4 +1,7 @@
-/* What a program says, line by line, and its ways out: see kit.h. No stdio on the way through a measurement. */
+/*
+ * What a program says, line by line, and its ways out: see kit.h. No stdio on the way through a
+ * measurement.
+ */
 #define _GNU_SOURCE
 #include "speech.h"
 
@@ -10,17 +13,21 @@
 #include <unistd.h>
 
 #include "kit.h"
+#include "sample.h"
 
 int speech_output = STDOUT_FILENO;
 
 static char text[1024]; /* lines not yet written */
 static size_t text_used;
 static void (*cleaner)(int finished);
+static void (*reporter)(void);
+static volatile sig_atomic_t is_ending;
 
 /* --- ways out --- */
 
 _Noreturn void speech_leave(int status, int finished)
 {
+    is_ending = 1;
     if (cleaner)
         cleaner(finished);
     _exit(status);
@@ -68,19 +75,36 @@ void speech_number(int64_t number)
     speech_put(first);
 }
 
-/* Blocks the timer, whose report must not come between, and drops what was kept. Any thread may: the line goes out whole. */
+/* A thread of a team may miss what the first one has removed at the end. It is not asked any more. */
+static void wait_for_end(void)
+{
+    while (is_ending && !sample_is_first())
+        pause();
+}
+
+/*
+ * Blocks the timer, whose report must not come between, and drops what was kept. Any thread may:
+ * the line goes out whole.
+ */
 static _Noreturn void give_up(const char *kind, int status, const char *format, va_list values)
 {
     char line[512];
     size_t length = (size_t)snprintf(line, sizeof line, "%s", kind);
+    void (*report)(void) = status ? reporter : NULL;
     sigset_t alarm;
 
+    wait_for_end();
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
     sigprocmask(SIG_BLOCK, &alarm, NULL);
     vsnprintf(line + length, sizeof line - length - 1, format, values);
     length = strlen(line);
     line[length++] = '\n';
+    if (report) {
+        reporter = NULL;
+        report();
+        speech_flush();
+    }
     write_all(line, length);
     speech_leave(status, 0);
 }
@@ -101,8 +125,14 @@ void kit_error(const char *format, ...)
     give_up("error ", 1, format, values);
 }
 
+void kit_at_error(void (*report)(void))
+{
+    reporter = report;
+}
+
 void speech_clean(void)
 {
+    is_ending = 1;
     if (cleaner)
         cleaner(1);
     cleaner = NULL;
@@ -115,8 +145,16 @@ void kit_at_end(void (*clean)(int finished))
 
 /* --- lines of the report --- */
 
+/* Copies that are threads prepare one by one, and say the same: it is kept once. */
+static int is_kept(const char *line)
+{
+    return memmem(text, text_used, line, strlen(line)) != NULL;
+}
+
 static void keep(const char *line)
 {
+    if (is_kept(line))
+        return;
     if (text_used + strlen(line) > sizeof text)
         kit_error("too many checks and values: %s", line);
     speech_put(line);
@@ -134,6 +172,8 @@ void kit_value(const char *name, double number, const char *unit)
 {
     char line[128];
 
+    if (!sample_is_first())
+        return;
     snprintf(line, sizeof line, "value %s %.15g %s\n", name, number, unit);
     keep(line);
 }
@@ -145,10 +185,14 @@ void kit_note(const char *format, ...)
     va_list values;
     int length;
 
+    if (!sample_is_first())
+        return;
     va_start(values, format);
     length = vsnprintf(line + lead, sizeof line - lead - 1, format, values);
     va_end(values);
-    memcpy(line + (length < (int)(sizeof line - lead - 1) ? lead + (size_t)length : sizeof line - 2), "\n", 2);
+    memcpy(line +
+               (length < (int)(sizeof line - lead - 1) ? lead + (size_t)length : sizeof line - 2),
+           "\n", 2);
     keep(line);
 }
 

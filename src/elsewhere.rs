@@ -1,4 +1,5 @@
-//! The stand-in for the half that measures where there is no Linux: its verbs say so, and which ones work.
+//! The stand-in for the half that measures where there is no Linux: its verbs say so, and which
+//! ones work.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -23,12 +24,28 @@ Measuring needs Linux. What do you want to know about runs that were measured th
 ";
 
 /// The verbs that need Linux.
-const VERBS: [&str; 17] = [
-    "run", "ab", "bisect", "card", "unixbench", "latency", "scale", "cost", "boots", "quiet", "bill", "burnin",
-    "doctor", "new", "build", "clean", "restore",
+const VERBS: [&str; 18] = [
+    "run",
+    "ab",
+    "hyperfine",
+    "bisect",
+    "card",
+    "unixbench",
+    "latency",
+    "scale",
+    "cost",
+    "boots",
+    "quiet",
+    "bill",
+    "burnin",
+    "doctor",
+    "new",
+    "build",
+    "clean",
+    "restore",
 ];
 
-/// One of them.
+/// A verb that needs Linux, by its name.
 #[derive(Debug)]
 pub(crate) struct Verb(String);
 
@@ -36,7 +53,7 @@ impl Verb {
     /// # Errors
     /// There is no Linux.
     pub(crate) fn run(&self) -> Result<Status> {
-        needs_linux(&self.0)
+        refuse_without_linux(&self.0)
     }
 }
 
@@ -53,8 +70,9 @@ impl FromArgMatches for Verb {
 
 impl Subcommand for Verb {
     fn augment_subcommands(command: Command) -> Command {
-        let verb = |name: &&'static str| Slurm::augment_args(Command::default().name(*name));
-        command.subcommands(VERBS.iter().map(verb))
+        command.subcommands(
+            VERBS.iter().map(|name| Slurm::augment_args(Command::default().name(*name))),
+        )
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -66,7 +84,7 @@ impl Subcommand for Verb {
     }
 }
 
-/// Whatever follows `fleet slurm`, or one of the verbs.
+/// The words after `fleet slurm`, or after a verb; any are taken.
 #[derive(Debug, Args)]
 #[command(about = "Needs Linux", hide = true, disable_help_flag = true)]
 pub(crate) struct Slurm {
@@ -78,26 +96,31 @@ impl Slurm {
     /// # Errors
     /// There is no Linux.
     pub(crate) fn run(&self) -> Result<Status> {
-        needs_linux("fleet slurm")
+        refuse_without_linux("fleet slurm")
     }
 }
 
-fn needs_linux(verb: &str) -> Result<Status> {
-    bail!("`{verb}` needs Linux; report, compare, import, export, site, collect, fleet and list work here as well")
+fn refuse_without_linux(verb: &str) -> Result<Status> {
+    bail!(
+        "`{verb}` needs Linux; report, compare, import, export, site, collect, fleet and list work here as well"
+    )
 }
 
+/// Reading runs needs no signals.
+pub(crate) fn meet_signals() {}
+
 /// No command line is anything but a verb.
-pub(crate) fn hidden(_: &[OsString]) -> Option<ExitCode> {
+pub(crate) fn run_hidden(_: &[OsString]) -> Option<ExitCode> {
     None
 }
 
-/// The words as they are.
-pub(crate) fn words(words: Vec<OsString>) -> Vec<OsString> {
+/// The words as they are: the tools whose command lines are translated measure.
+pub(crate) fn to_own_words(words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
 /// Nothing was meant but what was typed.
-pub(crate) fn meant(_: &[OsString]) -> Option<String> {
+pub(crate) fn guess_command(_: &[OsString]) -> Option<String> {
     None
 }
 
@@ -106,16 +129,26 @@ pub(crate) fn is_unixbench(_: &[OsString]) -> bool {
     false
 }
 
-/// Nothing was switched that could be left behind.
-pub(crate) fn offer() {}
-
-/// Returns why something with these needs is not measured here: nothing is yet, and some never will be.
-pub(crate) fn unmet(needs: &[Need]) -> Option<String> {
-    let why = if needs.contains(&Need::Linux) { "it needs Linux" } else { "it is measured on Linux only, so far" };
-    Some(why.to_owned())
+/// No caller expects hyperfine's exit codes.
+pub(crate) fn is_hyperfine(_: &[OsString]) -> bool {
+    false
 }
 
-/// Returns why a switch is not switched here.
+/// No run that was killed here can have switched anything.
+pub(crate) fn mention_left_changes() {}
+
+/// The reason why something with these needs is not measured here: nothing is yet, and some never
+/// will be.
+pub(crate) fn unmet(needs: &[Need]) -> Option<String> {
+    let reason = if needs.contains(&Need::Linux) {
+        "it needs Linux"
+    } else {
+        "it is measured on Linux only, so far"
+    };
+    Some(reason.to_owned())
+}
+
+/// The reason why a switch is not switched here.
 pub(crate) fn unavailable(switch: &Switch, _: &str) -> Option<String> {
     unmet(&switch.needs)
 }
@@ -149,7 +182,9 @@ mod tests {
     #[test]
     fn a_verb_that_measures_says_what_it_needs() {
         let command = Verb::augment_subcommands(Command::new("unixmark"));
-        for words in [&["unixmark", "run", "pipe", "-c", "1", "--help"][..], &["unixmark", "restore"]] {
+        for words in
+            [&["unixmark", "run", "pipe", "-c", "1", "--help"][..], &["unixmark", "restore"]]
+        {
             let matches = command.clone().try_get_matches_from(words).unwrap();
             let error = Verb::from_arg_matches(&matches).unwrap().run().unwrap_err().to_string();
             assert!(error.starts_with(&format!("`{}` needs Linux; report", words[1])), "{error}");

@@ -2,22 +2,29 @@
 
 use clap::Command;
 
-/// A paragraph for every verb: its words, then each command above what it is for.
+/// A paragraph for every verb: its words, then each command above its purpose.
 const EXAMPLES: &str = include_str!("examples.txt");
 
-/// Returns the examples of a verb: a command, and what it is for.
+/// The examples of a verb: a command, and its purpose.
 pub(crate) fn for_verb(verb: &str) -> Vec<(&'static str, &'static str)> {
-    let lines = EXAMPLES.split("\n\n").filter_map(|paragraph| paragraph.split_once('\n'));
-    let lines: Vec<&str> = lines.filter(|(name, _)| *name == verb).flat_map(|(_, lines)| lines.lines()).collect();
+    let mut paragraphs = EXAMPLES.split("\n\n").filter_map(|paragraph| paragraph.split_once('\n'));
+    let Some((_, text)) = paragraphs.find(|(name, _)| *name == verb) else {
+        return Vec::new();
+    };
+    let lines: Vec<&str> = text.lines().collect();
     lines.chunks_exact(2).map(|example| (example[0], example[1].trim())).collect()
 }
 
-/// Returns a command line with examples at the end of every verb's help; `path` are the verbs above.
+/// The command line with examples at the end of every verb's help. `path` are the verbs above.
 pub(crate) fn with_examples(command: Command, path: &str) -> Command {
-    let name = |command: &Command| [path, command.get_name()].join(" ").trim().to_owned();
-    let text: String =
-        for_verb(&name(&command)).iter().map(|(words, what)| format!("  {words}\n      {what}\n")).collect();
-    let below = if command.get_name() == "unixmark" { String::new() } else { name(&command) };
+    let name = [path, command.get_name()].join(" ").trim().to_owned();
+    let mut text = String::new();
+    for (words, purpose) in for_verb(&name) {
+        text += &format!("  {words}\n      {purpose}\n");
+    }
+
+    // Verbs are named without the tool.
+    let below = if command.get_name() == "unixmark" { String::new() } else { name };
     let command = command.mut_subcommands(|verb| with_examples(verb, &below));
     if text.is_empty() {
         return command;
@@ -33,7 +40,9 @@ mod tests {
 
     #[test]
     fn every_paragraph_is_a_verb_s() {
-        let is_verb = |name: &str| command().find_subcommand(name.split(' ').next().unwrap_or_default()).is_some();
+        let is_verb = |name: &str| {
+            command().find_subcommand(name.split(' ').next().unwrap_or_default()).is_some()
+        };
         let names = EXAMPLES.split("\n\n").filter_map(|paragraph| paragraph.lines().next());
         assert_eq!(names.filter(|name| !is_verb(name)).collect::<Vec<_>>(), Vec::<&str>::new());
     }
@@ -76,14 +85,16 @@ mod tests {
     #[test]
     fn commands_of_the_documents_are_understood() {
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let pages = std::fs::read_dir(docs.join("docs/guide")).unwrap().map(|entry| entry.unwrap().path());
+        let pages =
+            std::fs::read_dir(docs.join("docs/guide")).unwrap().map(|entry| entry.unwrap().path());
         let mut known = 0;
         for page in pages.chain([docs.join("README.md")]) {
             let text = std::fs::read_to_string(&page).unwrap().replace("\\\n        ", "");
             let apart = text.lines().filter_map(|line| line.strip_prefix("    unixmark "));
             let apart = apart.map(|line| line.split("  ").next().unwrap());
-            let names =
-                page.ends_with("names.md").then(|| text.split('`').filter_map(|span| span.strip_prefix("unixmark ")));
+            let names = page
+                .ends_with("names.md")
+                .then(|| text.split('`').filter_map(|span| span.strip_prefix("unixmark ")));
             for line in apart.chain(names.into_iter().flatten()) {
                 let words = [vec!["unixmark".to_owned()], split(line)].concat();
                 let read = command().try_get_matches_from(&words);

@@ -7,18 +7,22 @@ use anyhow::{Result, bail};
 
 use crate::terminal;
 use crate::terminal::say;
-use ::report::{Format, Layout};
+use ::report::{Extent, Format, Layout};
 use files::{Kind, is_temporary};
 use journal::{Journal, Store};
 
-/// The variable that says where runs are kept.
-const RESULTS: &str = "UNIXMARK_RESULTS";
+/// The name that --results has for no directory.
+const NOWHERE: &str = "none";
+
+/// The variable that names the directory of runs.
+const RESULTS_VARIABLE: &str = "UNIXMARK_RESULTS";
 
 /// The directory of runs.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Results {
     // Read here: clap shows an option that has a variable in every usage line once that is set.
-    /// Directory that holds the runs [env: UNIXMARK_RESULTS] [default: the user's data directory]
+    /// Directory that holds the runs, or `none` to keep nothing [env: UNIXMARK_RESULTS] [default:
+    /// the user's data directory]
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
 }
@@ -27,36 +31,59 @@ impl Results {
     /// # Errors
     /// There is no such place.
     pub(crate) fn store(&self) -> Result<Store> {
-        let asked = self.named_folder();
-        let is_temporary = asked.is_none() && is_temporary(Kind::Data);
-        let store = Store::at(asked)?;
+        let named = self.named_folder();
+        let is_temporary = named.is_none() && !self.is_nowhere() && is_temporary(Kind::Data);
+        let store = Store::at(named)?;
         if is_temporary {
             let root = store.root().display();
-            say(&format!("warning: there is no home directory, so results are kept in {root}; try --results DIR"));
+            say(&format!(
+                "warning: there is no home directory, so results are kept in {root}; try --results DIR"
+            ));
         }
         Ok(store)
     }
 
     /// The directory that the user named.
     pub(crate) fn named_folder(&self) -> Option<PathBuf> {
-        let variable = || std::env::var_os(RESULTS).filter(|value| !value.is_empty()).map(PathBuf::from);
-        self.results.clone().or_else(variable)
+        self.named().filter(|path| path != Path::new(NOWHERE))
+    }
+
+    /// True if a run is not to be kept.
+    pub(crate) fn is_nowhere(&self) -> bool {
+        self.named().is_some_and(|path| path == Path::new(NOWHERE))
+    }
+
+    /// The value of the option, or else of the variable.
+    fn named(&self) -> Option<PathBuf> {
+        if self.results.is_some() {
+            return self.results.clone();
+        }
+        let value = std::env::var_os(RESULTS_VARIABLE)?;
+        (!value.is_empty()).then(|| PathBuf::from(value))
     }
 }
 
-/// The runs that a command line is about, whole or not: those of its --results, or the usual ones.
+/// The runs that a command line, which may be unfinished, is about: those of its --results, or the
+/// usual ones.
 ///
 /// # Errors
 /// There is no such place.
-pub(crate) fn stored(words: impl Iterator<Item = OsString>) -> Result<Store> {
+pub(crate) fn store_of_words(words: impl Iterator<Item = OsString>) -> Result<Store> {
     let words: Vec<String> = words.filter_map(|word| word.into_string().ok()).collect();
-    let after = |place: usize| words.get(place + 1).cloned();
-    let named = words.iter().enumerate().find_map(|(place, word)| match word.strip_prefix("--results") {
-        Some("") => after(place),
-        Some(rest) => rest.strip_prefix('=').map(str::to_owned),
-        None => None,
-    });
+    let named = values_in_words(&words, "--results").next();
     Store::at(Results { results: named.map(PathBuf::from) }.named_folder())
+}
+
+/// The values of an option in a command line, which may be unfinished, as `--option VALUE` or
+/// `--option=VALUE`.
+pub(crate) fn values_in_words<'w>(
+    words: &'w [String],
+    option: &'w str,
+) -> impl Iterator<Item = &'w str> {
+    words.iter().enumerate().filter_map(move |(place, word)| match word.strip_prefix(option)? {
+        "" => words.get(place + 1).map(String::as_str),
+        rest => rest.strip_prefix('='),
+    })
 }
 
 /// The form in which a report is printed.
@@ -74,10 +101,31 @@ impl Form {
     }
 }
 
-/// The option that leaves out what tells whose machine it was.
+/// How much of a run is shown.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Detail {
+    /// Show the full report in place of the short one: also the system, notes and how to read the
+    /// figures
+    #[arg(long)]
+    long: bool,
+    /// With --format json, also the system, the controls and every sample, pair and histogram
+    #[arg(long)]
+    samples: bool,
+}
+
+impl Detail {
+    /// The layout of a run's report in a format.
+    pub(crate) fn layout(&self, format: Format) -> Layout {
+        let extent = if self.long { Extent::Whole } else { Extent::Short };
+        Layout { extent, has_details: self.samples, ..terminal::layout(format) }
+    }
+}
+
+/// The option that leaves out whose machine it was.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Redact {
-    /// Leave out the user, the host, the control group and paths, so that the result can be published
+    /// Leave out the user, the host, the control group and paths, so that the result can be
+    /// published
     #[arg(long)]
     pub(crate) redact: bool,
 }
@@ -116,13 +164,13 @@ pub(crate) enum ListFormat {
 /// The comment on a run in reports and lists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Comment {
-    /// Comment to show in reports and lists; it can be used as the run's name: `-m before`, then `unixmark compare
-    /// before latest`
+    /// Comment to show in reports and lists; it can be used as the run's name: `-m before`, then
+    /// `unixmark compare before latest`
     #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) comment: String,
 }
 
-/// Returns a choice as it is written on the command line, and in the arguments of programs.
+/// A choice as it is written on the command line, and in the arguments of programs.
 pub(crate) fn name(choice: impl clap::ValueEnum) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }

@@ -1,4 +1,8 @@
-//! The results of runs that are kept, and the reports beside their journals.
+//! The results of runs that are kept, and the reports next to their journals.
+//!
+//! A run's directory holds its journal, a summary and a report in every format. Its results are
+//! placed among the runs next to it that are of the same host, procedure and build, and among the
+//! reference collection.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +16,10 @@ use analysis::{Findings, Results, Summary};
 use catalogue::Catalogue;
 use journal::{Baseline, FILE, Listed, Run, Store, View};
 
-/// Runs beside one that are looked at, at most.
-const MOST: usize = 200;
+/// Earlier runs that one is placed among, at most.
+const MAX_EARLIER_RUNS: usize = 200;
 
-/// Returns where the run called `name` is.
+/// The path of the run called `name`.
 ///
 /// # Errors
 /// There is none, which is wrong usage.
@@ -25,18 +29,21 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<PathBuf> {
         && let Some(newest) = store.list()?.last().filter(|newest| newest.path != path)
     {
         let measured = path.file_name().unwrap_or_default().to_string_lossy();
-        say(&format!("unixmark: {} measured nothing: the latest run that did is {measured}", newest.name));
+        say(&format!(
+            "unixmark: {} measured nothing: the latest run that did is {measured}",
+            newest.name
+        ));
     }
     Ok(path)
 }
 
-/// Returns true if the run at `path` is this user's own: in the results directory, where nobody else
-/// could have put it. Those of others are only read.
+/// True if the run at `path` is this user's own: in the results directory, where nobody else could
+/// have put it. Those of others are only read.
 pub(crate) fn is_own(store: &Store, path: &Path) -> bool {
     path.parent() == Some(store.root()) && files::check_trusted(&path.join(FILE)).is_ok()
 }
 
-/// Returns the results of the run called `name`.
+/// The results of the run called `name`.
 ///
 /// # Errors
 /// There is none, or its journal cannot be read.
@@ -44,16 +51,22 @@ pub(crate) fn results(store: &Store, catalogue: &Catalogue, name: &str) -> Resul
     Ok(Results::new(&journal::read(&find(store, name)?)?, catalogue, None))
 }
 
-/// Returns the scores to divide by: of the reference entry called `name`, or of the run.
+/// The scores to divide by: of the reference entry called `name`, or of the run.
 ///
 /// # Errors
 /// There is neither, or the run's journal cannot be read.
 pub(crate) fn baseline(store: &Store, catalogue: &Catalogue, name: &str) -> Result<Baseline> {
-    let entry = archive::reference::entries(catalogue).into_iter().find(|entry| entry.run.name == name);
-    entry.map_or_else(|| results(store, catalogue, name), Ok).map(|results| results.as_baseline())
+    let entry =
+        archive::reference::entries(catalogue).into_iter().find(|entry| entry.run.name == name);
+    let results = match entry {
+        Some(entry) => entry,
+        None => results(store, catalogue, name)?,
+    };
+    Ok(results.as_baseline())
 }
 
-/// Returns the results of the run called `name`, placed among the runs beside it and the reference collection.
+/// The results of the run called `name`, placed among the runs next to it and the reference
+/// collection.
 ///
 /// # Errors
 /// As [`results`].
@@ -67,27 +80,35 @@ pub(crate) fn placed(
     let path = find(store, name)?;
     let mut results = Results::new(&redact.read(&path)?, catalogue, baseline);
     put_among_runs(&mut results, &path, catalogue, &[]);
-    stand(&mut results, catalogue);
+    put_among_references(&mut results, catalogue);
     Ok(results)
 }
 
-/// Places the results of the run at `path` among the runs beside it, except those named in `without`; a cost also gets
-/// the note of the newest `doctor --power` beside it.
-pub(crate) fn put_among_runs(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
+/// Places the results of the run at `path` among the runs next to it, except those named in
+/// `without`; a cost also gets the note of the newest `doctor --power` among them.
+pub(crate) fn put_among_runs(
+    results: &mut Results,
+    path: &Path,
+    catalogue: &Catalogue,
+    without: &[String],
+) {
     let directory = run_directory(path);
-    // By its own name and host, which the results may leave out.
+    // By the journal's name and host, which redacted results lack.
     let run = journal::first_line(&directory.join(FILE)).unwrap_or_else(|| results.run.clone());
-    let listed = listed_beside(directory);
-    let mut others = alike(&listed, directory, &run, catalogue);
-    others.retain(|other| !without.contains(&other.run.name));
-    results.place_among(&others);
+
+    let listed = list_siblings(directory);
+    let mut earlier = comparable_runs(&listed, directory, &run, catalogue);
+    earlier.retain(|other| !without.contains(&other.run.name));
+    results.place_among(&earlier);
+
     if let Findings::Cost(cost) = &mut results.findings {
         cost.notes.extend(newest_power(&listed, &run, catalogue));
     }
 }
 
-/// Finds where the figures of a run stand among those of the reference collection, which is read for that.
-pub(crate) fn stand(results: &mut Results, catalogue: &Catalogue) {
+/// Finds where the figures of a run stand among those of the reference collection, which is read
+/// for that.
+pub(crate) fn put_among_references(results: &mut Results, catalogue: &Catalogue) {
     if results.is_of_a_machine() {
         results.stand_among(&archive::reference::entries(catalogue));
     }
@@ -98,44 +119,65 @@ fn run_directory(path: &Path) -> &Path {
     if path.is_dir() { path } else { path.parent().unwrap_or(path) }
 }
 
-/// Returns what the newest `unixmark doctor --power` beside a run says, which was made on its host with its build.
+/// The sentences of the newest `unixmark doctor --power` next to a run that was made on its host
+/// with its build; `None` if there is none.
 pub(crate) fn power_beside(path: &Path, run: &Run, catalogue: &Catalogue) -> Option<String> {
-    newest_power(&listed_beside(run_directory(path)), run, catalogue)
+    newest_power(&list_siblings(run_directory(path)), run, catalogue)
 }
 
-/// Returns the runs whose directories lie beside this one, the oldest first.
-fn listed_beside(directory: &Path) -> Vec<Listed> {
+/// The runs whose directories lie next to this one, the oldest first, and its own among them; none
+/// if they cannot be listed.
+fn list_siblings(directory: &Path) -> Vec<Listed> {
     let store = directory.parent().and_then(|root| Store::at(Some(root.to_path_buf())).ok());
     store.and_then(|store| store.list().ok()).unwrap_or_default()
 }
 
 fn newest_power(listed: &[Listed], run: &Run, catalogue: &Catalogue) -> Option<String> {
-    let is_like = |other: &Run| other.view == View::Power && (&other.host, &other.build) == (&run.host, &run.build);
-    let newest = listed.iter().rev().find(|other| other.run.as_ref().is_some_and(is_like))?;
-    let found = Results::new(&journal::read(&newest.path).ok()?, catalogue, None);
-    let day = found.run.started.get(..10).unwrap_or_default().to_owned();
-    let said: Vec<String> = found.power()?.sentences();
-    Some(format!("by `unixmark doctor --power` of {day} on this machine: {}", said.join(" ")))
+    let newest = listed.iter().rev().find(|other| {
+        other.run.as_ref().is_some_and(|other| {
+            other.view == View::Power && (&other.host, &other.build) == (&run.host, &run.build)
+        })
+    })?;
+    let results = Results::new(&journal::read(&newest.path).ok()?, catalogue, None);
+    let day = results.run.started.get(..10).unwrap_or_default().to_owned();
+    let sentences: Vec<String> = results.power()?.sentences();
+    Some(format!("by `unixmark doctor --power` of {day} on this machine: {}", sentences.join(" ")))
 }
 
-/// Returns the newest two hundred of the runs listed, other than that in `directory`, of the same host, procedure and
-/// build as `run`: what it may be placed among. Those that cannot be read are left out.
-fn alike(listed: &[Listed], directory: &Path, run: &Run, catalogue: &Catalogue) -> Vec<Summary> {
-    let is_like = |other: &&Listed| {
-        let known = other.run.as_ref().filter(|_| other.path != directory);
-        known
-            .is_some_and(|other| (&other.host, other.procedure, &other.build) == (&run.host, run.procedure, &run.build))
+/// Summaries of the newest runs with which `run` may be compared: of its host, procedure and build,
+/// and not in its own `directory`. Those that cannot be read are left out.
+fn comparable_runs(
+    listed: &[Listed],
+    directory: &Path,
+    run: &Run,
+    catalogue: &Catalogue,
+) -> Vec<Summary> {
+    let is_comparable = |other: &Run| {
+        (&other.host, other.procedure, &other.build) == (&run.host, run.procedure, &run.build)
     };
-    let like = listed.iter().rev().filter(is_like).take(MOST);
-    like.filter_map(|other| archive::summary(&other.path.join(FILE), catalogue).ok()).collect()
+    listed
+        .iter()
+        .rev()
+        .filter(|other| other.path != directory && other.run.as_ref().is_some_and(is_comparable))
+        .take(MAX_EARLIER_RUNS)
+        .filter_map(|other| archive::summary(&other.path.join(FILE), catalogue).ok())
+        .collect()
 }
 
-/// Writes every form of report into the run's directory, and a summary beside its journal.
+/// Writes a summary next to the run's journal.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn keep_summary(results: &Results, directory: &Path) -> Result<()> {
+    archive::keep(results, &directory.join(FILE))
+}
+
+/// Writes every form of report into the run's directory, and a summary next to its journal.
 ///
 /// # Errors
 /// One of them cannot be written.
 pub(crate) fn write_all(results: &Results, directory: &Path) -> Result<()> {
-    archive::keep(results, &directory.join(FILE))?;
+    keep_summary(results, directory)?;
     for (format, file) in Format::FILES {
         let path = directory.join(file);
         let report = ::report::render(Subject::Run(results), format)?;

@@ -14,7 +14,10 @@ pub(crate) const CODES: [(&str, &str); 9] = [
     ),
     ("2", "Wrong usage: an option, a test, a run or a directory that does not exist"),
     ("3", "Could not measure, or could not do what was asked"),
-    ("4", "With `--strict-gate`: the loss that `--fail-on` looks for is neither shown nor ruled out"),
+    (
+        "4",
+        "With `--strict-gate`: the loss that `--fail-on` looks for is neither shown nor ruled out",
+    ),
     ("any", "With `quiet`: that of the command"),
     ("125", "With `ab --bisect`: undecided, so that `git bisect` skips the commit"),
     ("255", "With `ab --bisect`: wrong usage, or could not measure, which ends `git bisect run`"),
@@ -33,29 +36,45 @@ pub(crate) enum Status {
     /// A gate cannot tell.
     Unseen,
     /// It was measured, but what `git bisect run` asks is not decided.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures is asked this"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only what measures is asked this")
+    )]
     Undecided,
     /// As a command of the user's ended.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures runs commands"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only what measures runs commands")
+    )]
     Own(u8),
     /// A signal ended it.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures waits for signals"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only what measures waits for signals")
+    )]
     Signal(i32),
+}
+
+impl Status {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Status::Fine => 0,
+            Status::Failed => 1,
+            Status::Nothing => 3,
+            Status::Unseen => 4,
+            Status::Own(code) => code,
+            // git skips the revision.
+            Status::Undecided => 125,
+            // Shells report a death by signal N as 128 + N.
+            Status::Signal(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
+        }
+    }
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> ExitCode {
-        match status {
-            Status::Fine => ExitCode::SUCCESS,
-            Status::Failed => ExitCode::from(1),
-            Status::Nothing => ExitCode::from(3),
-            Status::Unseen => ExitCode::from(4),
-            Status::Own(code) => ExitCode::from(code),
-            // git skips the revision.
-            Status::Undecided => ExitCode::from(125),
-            // Shells report a death by signal N as 128 + N.
-            Status::Signal(number) => ExitCode::from(u8::try_from(128 + number).unwrap_or(u8::MAX)),
-        }
+        ExitCode::from(status.code())
     }
 }
 

@@ -1,5 +1,6 @@
-//! What a person sees: results on stdout, messages on stderr. Nothing else in the tool prints (ARCHITECTURE.md has the
-//! exceptions): a stranger's file may hold what moves a terminal's cursor, or looks like a command to a CI.
+//! Results on stdout and messages on stderr. Nothing else in the tool prints (ARCHITECTURE.md has
+//! the exceptions): a stranger's file may hold codes that move a terminal's cursor, or lines that
+//! look like commands to a CI.
 
 use std::io::Write;
 
@@ -8,7 +9,8 @@ use anyhow::{Error, Result};
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
-/// Prints a result to stdout as it is: what a program reads, or a report, in which texts are harmless.
+/// Prints a result to stdout as it is: what a program reads, or a report, in which texts are
+/// harmless.
 ///
 /// # Errors
 /// Stdout is closed, or its disk is full.
@@ -36,14 +38,18 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     print(&(words::json_text(&serde_json::to_string_pretty(value)?) + "\n"))
 }
 
-/// Returns true if the locale is of UTF-8; without any it is taken to be.
+/// True if the locale is of UTF-8. Without a locale it is assumed to be.
 fn is_utf8() -> bool {
-    let names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
-    let locale = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_lowercase();
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|locale| !locale.is_empty())
+        .unwrap_or_default()
+        .to_lowercase();
     locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Returns a format as the terminal can show it.
+/// The layout of a report as the terminal can show it.
 pub(crate) fn layout(format: Format) -> Layout {
     Layout { room: columns(), ascii: !is_utf8(), ..Layout::from(format) }
 }
@@ -51,19 +57,24 @@ pub(crate) fn layout(format: Format) -> Layout {
 /// The columns of text on stdout: 80, or fewer where the terminal or `COLUMNS` has fewer.
 pub(crate) fn columns() -> usize {
     /// Fewer do not make a page.
-    const LEAST: usize = 40;
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || terminal_size_of(std::io::stdout()).map(|(columns, _)| usize::from(columns.0));
-    asked.or_else(terminal).map_or(words::WIDTH, |columns: usize| columns.clamp(LEAST, words::WIDTH))
+    const MIN_COLUMNS: usize = 40;
+    let by_variable: Option<usize> =
+        std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let columns = by_variable.or_else(|| {
+        let (columns, _) = terminal_size_of(std::io::stdout())?;
+        Some(usize::from(columns.0))
+    });
+    columns.map_or(words::WIDTH, |columns| columns.clamp(MIN_COLUMNS, words::WIDTH))
 }
 
-/// Returns a text as the terminal can show it.
+/// A text as the terminal can show it.
 pub(crate) fn shown(text: &str) -> String {
     if is_utf8() { text.to_owned() } else { words::ascii(text) }
 }
 
-/// Prints a message to stderr; that this is closed does not matter. Part of it may be what others wrote: lines after
-/// the first are indented, so that none looks like another message. A message may begin with an empty line.
+/// Prints a message to stderr; that this is closed does not matter. Part of it may be what others
+/// wrote: lines after the first are indented, so that none looks like another message. A message
+/// may begin with an empty line.
 pub(crate) fn say(message: &str) {
     let text = message.trim_start_matches('\n');
     let blank = &message[..message.len() - text.len()];
@@ -86,12 +97,4 @@ pub(crate) fn say_lines(text: &str) {
 /// Stderr is closed.
 pub(crate) fn write_lines(text: &str) -> std::io::Result<()> {
     writeln!(std::io::stderr(), "{}", words::log_lines(&shown(text)))
-}
-
-/// Names the figures that a format has no place for.
-pub(crate) fn say_left_out(names: &[String]) {
-    if !names.is_empty() {
-        let names = words::listed(names, 5);
-        say(&format!("unixmark: left out, since this format has no place for them: {names}; --format json has all"));
-    }
 }

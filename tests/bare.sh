@@ -67,5 +67,7 @@ is 0 list runs
 home=
 is 0 run syscall -c 1 --quick --quiet
 says 'there is no home directory, so results are kept in /tmp/'
+umount "$root/proc"
+is 0 ab -q -N --runs 3 '/bin/unixmark --version' '/bin/unixmark  --version'
 INSIDE
 echo "it works in an empty root"

@@ -1,4 +1,5 @@
-//! The documents' `$` lines do what they say, their links lead somewhere, and known names are found.
+//! The documents' `$` lines do what they say, their links lead somewhere, and known names are
+//! found.
 
 #![cfg(test)]
 
@@ -8,23 +9,31 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use testing::{Machine, stdout};
+use testing::{Machine, check_examples, stdout};
 
-/// Runs the commands of a page of the guide, in a directory that is the home of what a user configures, and where
-/// the reader would have the repository.
+/// Executes the examples of a page of the guide, in a directory that is the home of what a user
+/// configures, and where the reader would have the repository.
 fn check(page: &str, _machine: Machine) {
-    let place = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().unwrap();
     for folder in ["docs", "tests"] {
-        symlink(testing::file(folder), place.path().join(folder)).unwrap();
+        symlink(testing::file(folder), home.path().join(folder)).unwrap();
     }
-    std::env::set_current_dir(place.path()).unwrap();
-    fs::copy(testing::file(format!("docs/guide/{page}")), "page.md").unwrap();
-    trycmd::TestCases::new()
-        .env("UNIXMARK_RESULTS", place.path().join("results").to_str().unwrap())
-        .env("XDG_CONFIG_HOME", place.path().join(".config").to_str().unwrap())
-        .register_bin("unixmark", Path::new(env!("CARGO_BIN_EXE_unixmark")))
-        .case("page.md")
-        .run();
+    let programs = tempfile::tempdir().unwrap();
+    symlink(env!("CARGO_BIN_EXE_unixmark"), programs.path().join("unixmark")).unwrap();
+
+    let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
+    let results = home.path().join("results");
+    let config = home.path().join(".config");
+    let document = fs::read_to_string(testing::file(format!("docs/guide/{page}"))).unwrap();
+    check_examples(
+        &document,
+        home.path(),
+        &[
+            ("PATH", &path),
+            ("UNIXMARK_RESULTS", results.to_str().unwrap()),
+            ("XDG_CONFIG_HOME", config.to_str().unwrap()),
+        ],
+    );
 }
 
 /// A test of each page with commands.
@@ -37,6 +46,7 @@ macro_rules! pages {
 
 pages! {
     two_programs: "two-programs.md", Machine::shared(),
+    agents: "agents.md", Machine::shared(),
     // `restore` is told of every run beside it.
     setting: "setting.md", Machine::alone(),
     unixbench: "unixbench.md", Machine::shared(),
@@ -57,10 +67,14 @@ pages! {
     own_tests: "own-tests.md", Machine::shared(),
 }
 
-/// Returns the Markdown files of the repository, by their names there.
+/// The Markdown files of the repository, by their names there. Pages of the notebook keep the links
+/// of their day.
 fn documents() -> Vec<String> {
-    let list = Command::new("git").args(["ls-files", "*.md"]).current_dir(testing::file("")).output();
-    stdout(&list.unwrap()).lines().map(str::to_owned).collect()
+    let list =
+        Command::new("git").args(["ls-files", "*.md"]).current_dir(testing::file("")).output();
+    let names = stdout(&list.unwrap());
+
+    names.lines().filter(|name| !name.starts_with("docs/lab/")).map(str::to_owned).collect()
 }
 
 /// Returns the lines of a document that are not code.
@@ -76,9 +90,12 @@ fn prose(name: &str) -> Vec<String> {
 
 #[test]
 fn every_page_with_commands_is_tested() {
-    let pages = documents().into_iter().filter_map(|name| name.strip_prefix("docs/guide/").map(str::to_owned));
-    let has_commands =
-        |page: &String| fs::read_to_string(testing::file(format!("docs/guide/{page}"))).unwrap().contains("\n$ ");
+    let pages = documents()
+        .into_iter()
+        .filter_map(|name| name.strip_prefix("docs/guide/").map(str::to_owned));
+    let has_commands = |page: &String| {
+        fs::read_to_string(testing::file(format!("docs/guide/{page}"))).unwrap().contains("\n$ ")
+    };
     let with: BTreeSet<String> = pages.filter(has_commands).collect();
     assert_eq!(with, PAGES.iter().map(|&page| page.to_owned()).collect());
 }
@@ -87,8 +104,14 @@ fn every_page_with_commands_is_tested() {
 fn every_page_is_in_the_contents() {
     let contents = prose("docs/guide/README.md").join("\n");
     for name in documents() {
-        let Some(page) = name.strip_prefix("docs/guide/").filter(|page| *page != "README.md") else { continue };
-        assert!(contents.contains(&format!("[{page}]({page})")), "the contents of the guide lack {page}");
+        let Some(page) = name.strip_prefix("docs/guide/").filter(|page| *page != "README.md")
+        else {
+            continue;
+        };
+        assert!(
+            contents.contains(&format!("[{page}]({page})")),
+            "the contents of the guide lack {page}"
+        );
     }
 }
 
@@ -114,18 +137,25 @@ fn links_lead_to_files_and_headings() {
             let file = if file.is_empty() { PathBuf::from(&name) } else { folder.join(file) };
             let path = testing::file(file.to_str().unwrap());
             assert!(path.exists(), "{name} links to {target}, which does not exist");
-            let has =
-                || prose(file.to_str().unwrap()).iter().any(|line| line.starts_with('#') && anchor(line) == heading);
+            let has = || {
+                prose(file.to_str().unwrap())
+                    .iter()
+                    .any(|line| line.starts_with('#') && anchor(line) == heading)
+            };
             // After the name of a page of a site stands what it shows.
             let is_page = path.extension().is_some_and(|end| end == "html");
-            assert!(heading.is_empty() || is_page || has(), "{name} links to {target}, a heading that does not exist");
+            assert!(
+                heading.is_empty() || is_page || has(),
+                "{name} links to {target}, a heading that does not exist"
+            );
             links += 1;
         }
     }
     assert!(links > 100, "{links}");
 }
 
-/// Names of other tools lead to the rows that ask the same here, through `list` and through unknown words.
+/// Names of other tools lead to the rows that ask the same here, through `list` and through unknown
+/// words.
 #[test]
 fn known_names_are_found() {
     let unixmark = |words: &[&str]| {
@@ -133,7 +163,8 @@ fn known_names_are_found() {
         format!("{}{}", stdout(&output), testing::stderr(&output))
     };
     let rows = prose("docs/guide/names.md");
-    let rows = rows.iter().filter(|line| line.contains("`unixmark ")).filter(|line| line.starts_with('|'));
+    let rows =
+        rows.iter().filter(|line| line.contains("`unixmark ")).filter(|line| line.starts_with('|'));
     let mut names = 0;
     for row in rows {
         for name in row.split('|').nth(1).unwrap().split(',') {

@@ -21,7 +21,7 @@ step() {
 }
 step doctor unixmark doctor
 step run unixmark run syscall dhry2reg -c 1,4 --quick
-step facts unixmark report latest --format json
+step facts unixmark report latest --format json --samples
 step condition unixmark run syscall --condition sysctl:vm.swappiness=10+thp=never -c 1 --quick
 step after cat /proc/sys/vm/swappiness /sys/kernel/mm/transparent_hugepage/enabled
 step latency unixmark latency cyclic -w none,burn -t 1 -i 1

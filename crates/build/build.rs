@@ -2,7 +2,7 @@
 //! test, and one static multi-call program, the portable build.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a build script may fail by panicking")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,9 @@ use rayon::prelude::*;
 
 /// The portable build's flags: UnixBench's, for the architecture's baseline.
 const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
+
+/// The flags of libraries that programs of the user's load.
+const LIBRARY_FLAGS: [&str; 5] = ["-O2", "-fPIC", "-shared", "-nostdlib", "-fno-builtin"];
 
 mod includes;
 #[path = "../catalogue/src/tables.rs"]
@@ -26,7 +29,9 @@ fn main() {
     println!("cargo::rerun-if-env-changed=CC");
     println!("cargo::rerun-if-env-changed=CROSS_COMPILE");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
-    let mut code = String::from("/// Every file under `programs/`.\npub static FILES: &[(&str, &[u8])] = &[\n");
+    let mut code = String::from(
+        "/// Every file under `programs/`.\npub static FILES: &[(&str, &[u8])] = &[\n",
+    );
     for file in files(Path::new("programs")) {
         println!("cargo::rerun-if-changed=../../{}", file.display());
         let full = fs::canonicalize(&file).unwrap();
@@ -35,19 +40,28 @@ fn main() {
     }
     code.push_str("];\n\n/// The portable build: the compiler, its flags and the multi-call program, deflated.\n");
     code.push_str("pub static PORTABLE: Option<(&str, &str, &[u8])> = ");
-    match portable(&out) {
-        Ok((compiler, flags, binary)) => {
+    let libraries = match portable(&out) {
+        Ok(Portable { compiler, flags, binary, libraries }) => {
             writeln!(code, "Some(({compiler:?}, {flags:?}, include_bytes!({binary:?})));").unwrap();
+            libraries
         }
         Err(reason) => {
             println!("cargo::warning=the portable programs are left out: {reason}");
             code.push_str("None;\n");
+            Vec::new()
         }
+    };
+    code.push_str("\n/// Libraries of the portable build, by their sources.\n");
+    code.push_str("pub static LIBRARIES: &[(&str, &[u8])] = &[\n");
+    for (library, file) in libraries {
+        writeln!(code, "    ({library:?}, include_bytes!({file:?})),").unwrap();
     }
+    code.push_str("];\n");
     fs::write(out.join("programs.rs"), code).unwrap();
 }
 
-/// Every file below `folder`, sorted, without the graphics tests: these are a Rust program beside the tool.
+/// Every file below `folder`, sorted, without the graphics tests: these are a Rust program beside
+/// the tool.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -63,8 +77,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Returns the C files that every program is linked with: those that lie in `programs/` itself.
 fn kit() -> impl Iterator<Item = PathBuf> {
-    let top =
-        |file: &PathBuf| file.parent() == Some(Path::new("programs")) && file.extension().is_some_and(|end| end == "c");
+    let top = |file: &PathBuf| {
+        file.parent() == Some(Path::new("programs"))
+            && file.extension().is_some_and(|end| end == "c")
+    };
     files(Path::new("programs")).into_iter().filter(top)
 }
 
@@ -74,18 +90,27 @@ struct Sources {
     define: Vec<String>,
 }
 
-/// The catalogue's binaries by name.
-fn binaries() -> BTreeMap<String, Sources> {
-    let rows = tables::tests().into_iter().flat_map(|(_, text)| {
+/// The rows of the catalogue's tests.
+fn rows() -> impl Iterator<Item = toml::Value> {
+    tables::tests().into_iter().flat_map(|(_, text)| {
         let table: toml::Table = text.unwrap().parse().unwrap();
         table["test"].as_array().unwrap().clone()
-    });
+    })
+}
+
+/// The libraries that the catalogue's programs have commands load, without `.c`.
+fn libraries() -> BTreeSet<String> {
+    rows().filter_map(|row| Some(row.get("library")?.as_str().unwrap().to_owned())).collect()
+}
+
+/// The catalogue's binaries by name.
+fn binaries() -> BTreeMap<String, Sources> {
     let strings = |row: &toml::Value, key: &str| -> Vec<String> {
         let list = row.get(key).and_then(toml::Value::as_array);
         list.into_iter().flatten().map(|item| item.as_str().unwrap().to_owned()).collect()
     };
     let mut found = BTreeMap::new();
-    for row in rows.filter(|row| !row["program"].as_str().unwrap().starts_with("graphics/")) {
+    for row in rows().filter(|row| !row["program"].as_str().unwrap().starts_with("graphics/")) {
         let program = row["program"].as_str().unwrap();
         let define = strings(&row, "define");
         let name = if define.is_empty() { program.rsplit('/').next() } else { row["id"].as_str() };
@@ -103,8 +128,8 @@ struct Unit {
     define: Vec<String>,
 }
 
-/// A program that becomes one object, in which every name but that of its `main` is its own: the programs define the
-/// same names.
+/// A program that becomes one object, in which every name but that of its `main` is its own: the
+/// programs define the same names.
 struct Program {
     name: String,
     symbol: String,
@@ -139,8 +164,8 @@ struct Tools {
 }
 
 impl Tools {
-    /// This machine's own, or for another architecture those of Debian's cross compilers; `CROSS_COMPILE` is what their
-    /// names begin with, as in the kernel's Makefile.
+    /// This machine's own, or for another architecture those of Debian's cross compilers;
+    /// `CROSS_COMPILE` is what their names begin with, as in the kernel's Makefile.
     fn of_target() -> Result<Tools, String> {
         let about = |name: &str| std::env::var(name).unwrap_or_default();
         let target = about("TARGET");
@@ -159,22 +184,39 @@ impl Tools {
         };
         let mut flags = FLAGS.to_vec();
         // Files of 2 GiB and more.
-        flags.extend((about("CARGO_CFG_TARGET_POINTER_WIDTH") == "32").then_some("-D_FILE_OFFSET_BITS=64"));
+        flags.extend(
+            (about("CARGO_CFG_TARGET_POINTER_WIDTH") == "32").then_some("-D_FILE_OFFSET_BITS=64"),
+        );
         let cc = if prefix.is_empty() {
             std::env::var("CC").unwrap_or_else(|_| "cc".to_owned())
         } else {
             prefix.clone() + "gcc"
         };
-        let version = Command::new(&cc).arg("--version").output().map_err(|error| format!("{cc}: {error}"))?;
-        let version = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("").to_owned();
+        let version = Command::new(&cc)
+            .arg("--version")
+            .output()
+            .map_err(|error| format!("{cc}: {error}"))?;
+        let version =
+            String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("").to_owned();
         Ok(Tools { version, cc, ld: prefix.clone() + "ld", objcopy: prefix + "objcopy", flags })
     }
 
     /// Compiles a unit, unless that was done with the same sources.
     fn compile(&self, unit: &Unit) -> Result<(), String> {
         let mut command = self.compiler();
-        command.args(["-I", "programs", "-c", "-o"]).arg(&unit.object).arg(format!("programs/{}", unit.source));
+        command
+            .args(["-I", "programs", "-c", "-o"])
+            .arg(&unit.object)
+            .arg(format!("programs/{}", unit.source));
         command.args(unit.define.iter().map(|item| format!("-D{item}")));
+        make(&unit.object, &self.recipe(&command, unit), || run(&mut command))
+    }
+
+    /// Compiles a library that brings no C library, unless that was done with the same sources.
+    fn compile_library(&self, unit: &Unit) -> Result<(), String> {
+        let mut command = Command::new(&self.cc);
+        command.args(LIBRARY_FLAGS).args(["-s", "-I", "programs", "-o"]).arg(&unit.object);
+        command.arg(format!("programs/{}", unit.source));
         make(&unit.object, &self.recipe(&command, unit), || run(&mut command))
     }
 
@@ -194,10 +236,12 @@ impl Tools {
         recipe
     }
 
-    /// Makes one object of a program's objects, in which every name but that of its `main` is its own.
+    /// Makes one object of a program's objects, in which every name but that of its `main` is its
+    /// own.
     fn join(&self, program: &Program) -> Result<(), String> {
         let objects: Vec<&PathBuf> = program.units.iter().map(|unit| &unit.object).collect();
-        let (keep, recipe) = (format!("--keep-global-symbol={}", program.symbol), recipes(objects.iter().copied()));
+        let (keep, recipe) =
+            (format!("--keep-global-symbol={}", program.symbol), recipes(objects.iter().copied()));
         make(&program.object, &recipe, || {
             run(Command::new(&self.ld).arg("-r").arg("-o").arg(&program.object).args(&objects))?;
             run(Command::new(&self.objcopy).arg(&keep).arg(&program.object))
@@ -206,7 +250,11 @@ impl Tools {
 }
 
 /// Makes a file unless the one that is there was made by the same recipe, which is kept beside it.
-fn make(file: &Path, recipe: &[u8], make: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+fn make(
+    file: &Path,
+    recipe: &[u8],
+    make: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
     let kept = recipe_path(file);
     if file.exists() && fs::read(&kept).is_ok_and(|there| there == recipe) {
         return Ok(());
@@ -225,8 +273,15 @@ fn recipes<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Vec<u8> {
     files.flat_map(|file| fs::read(recipe_path(file)).unwrap()).collect()
 }
 
-/// The key of a build: the compiler's version, its flags and the file.
-type Portable = (String, String, PathBuf);
+/// The portable build.
+struct Portable {
+    /// The compiler's version.
+    compiler: String,
+    flags: String,
+    binary: PathBuf,
+    /// By their sources.
+    libraries: Vec<(String, PathBuf)>,
+}
 
 /// Links all programs into one.
 fn portable(out: &Path) -> Result<Portable, String> {
@@ -236,29 +291,52 @@ fn portable(out: &Path) -> Result<Portable, String> {
         Unit { object: out.join(format!("{name}.kit.o")), source: name, define: Vec::new() }
     });
     let (kit, programs) = (kit.collect::<Vec<_>>(), programs(out));
-    let units: Vec<&Unit> = kit.iter().chain(programs.iter().flat_map(|program| &program.units)).collect();
+    let units: Vec<&Unit> =
+        kit.iter().chain(programs.iter().flat_map(|program| &program.units)).collect();
     units.par_iter().try_for_each(|unit| tools.compile(unit))?;
     programs.par_iter().try_for_each(|program| tools.join(program))?;
-    let objects = kit.iter().map(|unit| &unit.object).chain(programs.iter().map(|program| &program.object));
+    let objects =
+        kit.iter().map(|unit| &unit.object).chain(programs.iter().map(|program| &program.object));
     let (objects, deflated) = (objects.collect::<Vec<_>>(), out.join("portable.deflated"));
     let main = dispatcher(&programs);
     let recipe = [main.as_bytes(), &recipes(objects.iter().copied())].concat();
     make(&deflated, &recipe, || {
         let (source, binary) = (out.join("multi.c"), out.join("portable"));
         fs::write(&source, &main).unwrap();
-        run(tools.compiler().arg("-s").arg("-o").arg(&binary).arg(&source).args(&objects).arg("-lm"))?;
-        fs::write(&deflated, miniz_oxide::deflate::compress_to_vec(&fs::read(&binary).unwrap(), 9)).unwrap();
+        run(tools
+            .compiler()
+            .arg("-s")
+            .arg("-o")
+            .arg(&binary)
+            .arg(&source)
+            .args(&objects)
+            .arg("-lm"))?;
+        fs::write(&deflated, miniz_oxide::deflate::compress_to_vec(&fs::read(&binary).unwrap(), 9))
+            .unwrap();
         Ok(())
     })?;
-    Ok((tools.version, tools.flags.join(" "), deflated))
+    let libraries = libraries().into_iter().map(|library| {
+        let unit = Unit {
+            object: out.join(format!("{}.so", library.replace('/', "-"))),
+            source: format!("{library}.c"),
+            define: Vec::new(),
+        };
+        tools.compile_library(&unit)?;
+        Ok((library, unit.object))
+    });
+    let libraries = libraries.collect::<Result<_, String>>()?;
+    let flags = tools.flags.join(" ");
+    Ok(Portable { compiler: tools.version, flags, binary: deflated, libraries })
 }
 
 /// A `main` that is the program it is called as.
 fn dispatcher(programs: &[Program]) -> String {
     let declarations: String =
         programs.iter().map(|program| format!("int {}(int, char **);\n", program.symbol)).collect();
-    let rows: String =
-        programs.iter().map(|program| format!("    {{\"{}\", {}}},\n", program.name, program.symbol)).collect();
+    let rows: String = programs
+        .iter()
+        .map(|program| format!("    {{\"{}\", {}}},\n", program.name, program.symbol))
+        .collect();
     format!(
         "#include <string.h>\n{declarations}\
          static const struct {{ const char *name; int (*run)(int, char **); }} programs[] = {{\n{rows}}};\n\
@@ -276,5 +354,8 @@ fn run(command: &mut Command) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("")))
+    Err(format!(
+        "{command:?} failed: {}",
+        String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("")
+    ))
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns a C file below `programs`, and all that it includes by `#include "…"`, as the compiler finds them: beside
-/// the file that includes them, or in `programs`.
+/// Returns a C file below `programs`, and all that it includes by `#include "…"`, as the compiler
+/// finds them: beside the file that includes them, or in `programs`.
 pub fn sources(programs: &Path, unit: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![programs.join(unit)];

@@ -10,8 +10,8 @@ use libfuzzer_sys::fuzz_target;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::load().unwrap());
 
-fuzz_target!(|text: &str| {
-    for mut journal in interop::import("file", text, &CATALOGUE).unwrap_or_default() {
+fuzz_target!(|bytes: &[u8]| {
+    for mut journal in interop::import("file", bytes, &CATALOGUE).unwrap_or_default() {
         FORMAT.clone_into(&mut journal.run.format);
         let line = |record| serde_json::to_string(&record).unwrap() + "\n";
         let lines: String = journal.records().into_iter().map(line).collect();

@@ -1,6 +1,6 @@
 /*
- * What burn-in programs share: see burn.h. The kit's timer can interrupt main only within burn_wait, so it never splits a
- * line and never waits for a lock that main itself holds.
+ * What burn-in programs share: see burn.h. The kit's timer can interrupt main only within
+ * burn_wait, so it never splits a line and never waits for a lock that main itself holds.
  */
 #define _GNU_SOURCE
 #include "burn/burn.h"
@@ -17,7 +17,7 @@
 
 #include "kit.h"
 
-enum { MOST = 16384, STACK = 512 << 10 };
+enum { MAX_THREADS = 16384, STACK_BYTES = 512 << 10 };
 
 atomic_ulong burn_faults;
 
@@ -62,7 +62,7 @@ int burn_threads(void)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (!number)
-        number = (int)kit_arg_number("threads", online > 0 ? online : 1, 1, MOST);
+        number = (int)kit_arg_number("threads", online > 0 ? online : 1, 1, MAX_THREADS);
     return number;
 }
 
@@ -96,12 +96,13 @@ void burn_hire(void (*work)(int thread))
 
     work_of_all = work;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     for (int i = 0; i < number; i++) {
         pthread_t thread;
         int why = pthread_create(&thread, &attributes, begin, (void *)(intptr_t)i);
         if (why)
-            kit_error("cannot start thread %d of %d (%s): try fewer, or a higher `ulimit -u`", i + 1, number, strerror(why));
+            kit_error("cannot start thread %d of %d (%s): try fewer, or a higher `ulimit -u`",
+                      i + 1, number, strerror(why));
     }
     pthread_attr_destroy(&attributes);
 }

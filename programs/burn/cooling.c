@@ -1,6 +1,6 @@
 /*
- * Cooling: keeps all processors as hot as possible, and reports the clock of each. One count is a piece of work of some ms,
- * whose result is compared with the first one.
+ * Cooling: keeps all processors as hot as possible, and reports the clock of each. One count is a
+ * piece of work of some ms, whose result is compared with the first one.
  *
  *   kind=scalar|vector|memory|mix   default mix: one after the other
  *   threads=N                       default one per CPU
@@ -99,8 +99,8 @@ static void heat(int thread)
         }
         if (kit_now() < next)
             continue;
-        burn_say("beat %lld %d %d %lu %.4f %lu", (long long)kit_now(), thread, sched_getcpu(), pieces - told, measure_clock(),
-                 wrong);
+        burn_say("beat %lld %d %d %lu %.4f %lu", (long long)kit_now(), thread, sched_getcpu(),
+                 pieces - told, measure_clock(), wrong);
         told = pieces;
         plant = planting;
         while (next <= kit_now())
@@ -116,8 +116,10 @@ static void refuse_too_much(void)
         return;
     room_look(&room);
     if ((int64_t)threads * HEAT_MEMORY > room.available - room.reserve)
-        kit_skip("%d threads need %d MiB each, and of %lld MiB available in %s %lld stay: try kind=vector", threads,
-                 HEAT_MEMORY >> 20, (long long)(room.available >> 20), room.place, (long long)(room.reserve >> 20));
+        kit_skip("%d threads need %d MiB each, and of %lld MiB available in %s %lld stay: try "
+                 "kind=vector",
+                 threads, HEAT_MEMORY >> 20, (long long)(room.available >> 20), room.place,
+                 (long long)(room.reserve >> 20));
 }
 
 int main(int argc, char **argv)

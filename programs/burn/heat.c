@@ -1,7 +1,7 @@
 /*
- * Work that heats a processor and whose result is known. Scalar and vector work follow the quadratic map
- * x = C - x * x, one fused operation where there are such. It is chaotic: its bits change all the time, as heat needs, and one
- * wrong bit anywhere changes all that follows.
+ * Work that heats a processor and whose result is known. Scalar and vector work follow the
+ * quadratic map x = C - x * x, one fused operation where there are such. It is chaotic: its bits
+ * change all the time, as heat needs, and one wrong bit anywhere changes all that follows.
  */
 #define _GNU_SOURCE
 #include "burn/heat.h"
@@ -15,7 +15,8 @@
 enum {
     STEPS = 100000, /* in each half of a piece: a ms or two */
     TABLE = 512,    /* words: within the first-level cache */
-    CHAINS = 12,    /* independent vectors: as many as two units with a latency of four or five cycles need */
+    /* independent vectors: as many as two units with a latency of four or five cycles need */
+    CHAINS = 12,
     HALF = HEAT_MEMORY / 2 / 8, /* words */
     PARTS = 8,
     PART = HALF / PARTS,
@@ -51,14 +52,17 @@ static uint64_t fold(const void *from, size_t bytes)
 
 /* --- scalar --- */
 
-/* A multiplication, a look into the table, a rotation, and floating point: four such chains do not wait for each other. */
-#define STEP(a, x, sum)                                                                  \
-    do {                                                                                 \
-        a = a * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);           \
-        __asm__ volatile("" : "+r"(a));                                                  \
-        sum = (sum << 7 | sum >> 57) ^ table[a >> 55];                                   \
-        x = C - x * x;                                                                   \
-        APART(x);                                                                        \
+/*
+ * A multiplication, a look into the table, a rotation, and floating point: four such chains do not
+ * wait for each other.
+ */
+#define STEP(a, x, sum) \
+    do { \
+        a = a * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); \
+        __asm__ volatile("" : "+r"(a)); \
+        sum = (sum << 7 | sum >> 57) ^ table[a >> 55]; \
+        x = C - x * x; \
+        APART(x); \
     } while (0)
 
 static uint64_t scalar(int wrong)
@@ -82,23 +86,23 @@ static uint64_t scalar(int wrong)
 /* --- vectors --- */
 
 /* As wide as the target has them: the body is the same. */
-#define VECTORS(name, bytes, ...)                                                                                               \
-    __VA_ARGS__ static uint64_t name(int wrong)                                                                                 \
-    {                                                                                                                           \
-        typedef double vector __attribute__((vector_size(bytes)));                                                              \
-        vector x[CHAINS];                                                                                                       \
-                                                                                                                                \
-        for (int k = 0; k < CHAINS; k++)                                                                                        \
-            for (size_t i = 0; i < bytes / sizeof(double); i++)                                                                 \
-                x[k][i] = 0.1 + 0.007 * (double)(k * 8 + (int)i);                                                               \
-        for (int half = 0; half < 2; half++) {                                                                                  \
-            for (int i = 0; i < 4 * STEPS; i++)                                                                                 \
-                for (int k = 0; k < CHAINS; k++)                                                                                \
-                    x[k] = C - x[k] * x[k];                                                                                     \
-            if (wrong && half == 0)                                                                                             \
-                x[CHAINS / 2][1] += 0x1p-50;                                                                                    \
-        }                                                                                                                       \
-        return fold(x, sizeof x);                                                                                               \
+#define VECTORS(name, bytes, ...) \
+    __VA_ARGS__ static uint64_t name(int wrong) \
+    { \
+        typedef double vector __attribute__((vector_size(bytes))); \
+        vector x[CHAINS]; \
+ \
+        for (int k = 0; k < CHAINS; k++) \
+            for (size_t i = 0; i < bytes / sizeof(double); i++) \
+                x[k][i] = 0.1 + 0.007 * (double)(k * 8 + (int)i); \
+        for (int half = 0; half < 2; half++) { \
+            for (int i = 0; i < 4 * STEPS; i++) \
+                for (int k = 0; k < CHAINS; k++) \
+                    x[k] = C - x[k] * x[k]; \
+            if (wrong && half == 0) \
+                x[CHAINS / 2][1] += 0x1p-50; \
+        } \
+        return fold(x, sizeof x); \
     }
 
 VECTORS(vectors_plain, 16, )
@@ -152,7 +156,8 @@ struct store {
 
 void *heat_memory(void)
 {
-    struct store *store = mmap(NULL, sizeof *store, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct store *store =
+        mmap(NULL, sizeof *store, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (store == MAP_FAILED)
         return NULL;
@@ -166,7 +171,8 @@ void *heat_memory(void)
 static int memory_piece(struct store *store, int wrong)
 {
     const unsigned part = store->part;
-    uint64_t *from = store->words[store->turn] + part * PART, *to = store->words[!store->turn] + part * PART;
+    uint64_t *from = store->words[store->turn] + part * PART,
+             *to = store->words[!store->turn] + part * PART;
     int good;
 
     if (wrong)

@@ -18,7 +18,10 @@ const char *heat_vectors(void);
 /* Memory for the memory kind of one thread, or NULL. */
 void *heat_memory(void);
 
-/* Some ms of work. Returns whether its result is right, which it is not where `wrong` has one bit turned over in the middle. */
+/*
+ * Some ms of work. Returns whether its result is right, which it is not where `wrong` has one bit
+ * turned over in the middle.
+ */
 int heat_piece(enum heat kind, void *memory, int wrong);
 
 #endif

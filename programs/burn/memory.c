@@ -1,9 +1,10 @@
 /*
- * Memory burn-in: writes patterns all over a memory area, on all processors, and checks that they stay. One count is a MiB
- * written or read. It takes only what others do not need, gives it back when they need more, and is the OOM killer's first
- * choice.
+ * Memory burn-in: writes patterns all over a memory area, on all processors, and checks that they
+ * stay. One count is a MiB written or read. It takes only what others do not need, gives it back
+ * when they need more, and is the OOM killer's first choice.
  *
- *   size=BYTES (or k, m, g)   default four fifths of what is available; passes take less while there is less
+ *   size=BYTES (or k, m, g)   default four fifths of what is available; passes take less while
+ *                             there is less
  *   threads=N                 default one per CPU
  *   patterns=A,B,...          default all of patterns.c
  *   passes=N                  0: for ever
@@ -30,7 +31,7 @@
 enum {
     MIB = 1 << 20,
     HUGE_PAGE = 2 << 20,
-    LOOK = 100,        /* ms between looks at the memory that others have left */
+    LOOK_MS = 100,        /* ms between looks at the memory that others have left */
     STALLED = 10,      /* percent of the time that tasks wait for memory: others suffer */
     ON_FAULT = 1,      /* MLOCK_ONFAULT: some C libraries lack the name */
     PIECE = 256 * MIB, /* unmapped at once: freeing this much takes some ms */
@@ -88,7 +89,8 @@ static int64_t may_take(struct room *room)
     const int64_t addresses = SIZE_MAX / 4;
 
     room_look(room);
-    return room->available - room->reserve < addresses ? room->available - room->reserve : addresses;
+    return room->available - room->reserve < addresses ? room->available - room->reserve
+                                                       : addresses;
 }
 
 /* Locks without touching: that is what the threads do, all at once. */
@@ -100,10 +102,12 @@ static void lock_memory(void)
         return;
     getrlimit(RLIMIT_MEMLOCK, &limit);
     limit.rlim_cur -= limit.rlim_cur % HUGE_PAGE;
-    if (limit.rlim_cur == 0 || limit.rlim_cur > mapped || syscall(SYS_mlock2, mapping, limit.rlim_cur, ON_FAULT) != 0)
+    if (limit.rlim_cur == 0 || limit.rlim_cur > mapped ||
+        syscall(SYS_mlock2, mapping, limit.rlim_cur, ON_FAULT) != 0)
         limit.rlim_cur = 0;
     if (!sweeps)
-        kit_note("of %zu MiB only %llu are locked in memory (%s): what is swapped tests the disk; try root, or `ulimit -l`",
+        kit_note("of %zu MiB only %llu are locked in memory (%s): what is swapped tests the disk; "
+                 "try root, or `ulimit -l`",
                  mapped / MIB, (unsigned long long)limit.rlim_cur / MIB, strerror(errno));
 }
 
@@ -111,7 +115,8 @@ static void lock_memory(void)
 static int map(void)
 {
     const size_t size = wanted * CHUNK + HUGE_PAGE;
-    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
 
     if (at == MAP_FAILED)
         return 0;
@@ -163,15 +168,16 @@ static void say_stage(void)
     if (faults != faults_told)
         burn_say("faults %lu", faults);
     faults_told = faults;
-    burn_say("stage %ld %s %llu %llu", sweep.pass, sweep.pattern->name, (unsigned long long)(done_in_all() - before),
-             (unsigned long long)total);
+    burn_say("stage %ld %s %llu %llu", sweep.pass, sweep.pattern->name,
+             (unsigned long long)(done_in_all() - before), (unsigned long long)total);
     last_stage = kit_now();
 }
 
 /*
- * How many chunks to give up for others: if less is left for them than that share of the reserve, or they wait for memory.
- * Not if a quarter of it is available, because then this program is not what makes them wait; nor soon after memory was
- * mapped, because the kernel may then have had to move pages to make huge ones.
+ * How many chunks to give up for others: if less is left for them than that share of the reserve,
+ * or they wait for memory. Not if a quarter of it is available, because then this program is not
+ * what makes them wait; nor soon after memory was mapped, because the kernel may then have had to
+ * move pages to make huge ones.
  */
 static size_t too_many(int share)
 {
@@ -181,7 +187,8 @@ static size_t too_many(int share)
     double stalled;
 
     if (left < room.reserve / share) {
-        snprintf(reason, sizeof reason, "%lld MiB were left for others in %s", (long long)(left / MIB), room.place);
+        snprintf(reason, sizeof reason, "%lld MiB were left for others in %s",
+                 (long long)(left / MIB), room.place);
         return (size_t)(missing > tenth ? missing : tenth);
     }
     stalled = room_pressure();
@@ -192,14 +199,17 @@ static size_t too_many(int share)
     return (size_t)tenth;
 }
 
-/* Reports progress once a second, and ten times a second makes the threads stop if others need memory. */
+/*
+ * Reports progress once a second, and ten times a second makes the threads stop if others need
+ * memory.
+ */
 static void look_around(size_t *excess)
 {
     const int64_t now = kit_now();
 
     if (now - last_stage >= SECOND)
         say_stage();
-    if (*excess || now - last_look < LOOK * (SECOND / 1000) || sweep.chunks <= GROUP)
+    if (*excess || now - last_look < LOOK_MS * (SECOND / 1000) || sweep.chunks <= GROUP)
         return;
     last_look = now;
     *excess = too_many(2);
@@ -237,7 +247,8 @@ static void work(int thread)
         pthread_mutex_unlock(&gate);
         while (take(thread, &part)) {
             sweep_do(&sweep, part);
-            atomic_fetch_add_explicit(&shares[thread].bytes, sweep_part_bytes(&sweep), memory_order_relaxed);
+            atomic_fetch_add_explicit(&shares[thread].bytes, sweep_part_bytes(&sweep),
+                                      memory_order_relaxed);
         }
         if (atomic_fetch_sub(&busy, 1) == 1 && write(all_done, &one, sizeof one) != sizeof one)
             kit_error("cannot say that a sweep is done (%s)", strerror(errno));
@@ -259,7 +270,10 @@ static void share_out(void)
     pthread_mutex_unlock(&gate);
 }
 
-/* One sweep by all threads. Returns 0 when it came to its end, or else how many chunks there must be less. */
+/*
+ * One sweep by all threads. Returns 0 when it came to its end, or else how many chunks there must
+ * be less.
+ */
 static size_t do_sweep(void)
 {
     uint64_t ended;
@@ -268,7 +282,7 @@ static size_t do_sweep(void)
     share_out();
     do
         look_around(&excess);
-    while (!burn_wait(all_done, LOOK));
+    while (!burn_wait(all_done, LOOK_MS));
     if (read(all_done, &ended, sizeof ended) != sizeof ended)
         kit_error("cannot hear that a sweep is done (%s)", strerror(errno));
     atomic_store(&halted, 0);
@@ -314,7 +328,8 @@ static void plan(void)
 static int try_pattern(void)
 {
     const unsigned number = pattern_sweeps(sweep.pattern);
-    const unsigned flip = has(flipped, sweep.pattern->name) ? 1 + (unsigned)(burn_mix(sweep.seed) % (number - 1)) : 0;
+    const unsigned flip =
+        has(flipped, sweep.pattern->name) ? 1 + (unsigned)(burn_mix(sweep.seed) % (number - 1)) : 0;
     size_t excess;
 
     plan();
@@ -332,7 +347,8 @@ static int try_pattern(void)
 }
 
 /*
- * Maps new memory, if there is room before the old is unmapped: otherwise the kernel would hand out the same pages.
+ * Maps new memory, if there is room before the old is unmapped: otherwise the kernel would hand out
+ * the same pages.
  */
 static void change_pages(void)
 {
@@ -353,7 +369,8 @@ static void change_pages(void)
     } else {
         unmap(old, old_size);
         if (!map())
-            kit_error("cannot map %zu MiB once more (%s): try a smaller size=", wanted * CHUNK / MIB, strerror(errno));
+            kit_error("cannot map %zu MiB once more (%s): try a smaller size=",
+                      wanted * CHUNK / MIB, strerror(errno));
     }
     sweep.chunks = wanted;
     lock_memory();
@@ -399,7 +416,8 @@ static void refuse_unknown(const char *argument, const char *list)
         strcat(strcat(known, i ? ", " : ""), patterns[i].name);
     }
     if (found != names && strcmp(list, "all") != 0)
-        kit_error("%s=%s has an unknown pattern, or one twice: try all, or some of %s", argument, list, known);
+        kit_error("%s=%s has an unknown pattern, or one twice: try all, or some of %s", argument,
+                  list, known);
 }
 
 /* Bytes, or 0 where none are given. */
@@ -421,15 +439,18 @@ static void choose_size(void)
     const int64_t most = may_take(&room), size = asked ? asked : most / 5 * 4;
 
     if (size > most || most < least)
-        kit_skip("%lld MiB are more than the %lld that may be taken, as %lld of the %lld MiB available in %s stay: try less",
-                 (long long)((size > least ? size : least) / MIB), (long long)(most > 0 ? most / MIB : 0),
-                 (long long)(room.reserve / MIB), (long long)(room.available / MIB), room.place);
+        kit_skip("%lld MiB are more than the %lld that may be taken, as %lld of the %lld MiB "
+                 "available in %s stay: try less",
+                 (long long)((size > least ? size : least) / MIB),
+                 (long long)(most > 0 ? most / MIB : 0), (long long)(room.reserve / MIB),
+                 (long long)(room.available / MIB), room.place);
     if (size < least)
-        kit_error("size=%s is less than %lld MiB, with which no pattern can work", kit_arg("size", ""),
-                  (long long)(least / MIB));
+        kit_error("size=%s is less than %lld MiB, with which no pattern can work",
+                  kit_arg("size", ""), (long long)(least / MIB));
     wanted = (size_t)size / CHUNK;
     if (size / 4 < room_cache())
-        kit_note("%lld MiB are less than four times the last-level cache, which may hide errors: try a larger size=",
+        kit_note("%lld MiB are less than four times the last-level cache, which may hide errors: "
+                 "try a larger size=",
                  (long long)(size / MIB));
 }
 
@@ -447,14 +468,15 @@ int main(int argc, char **argv)
     room_offer_to_killer();
     choose_size();
     if (!map())
-        kit_error("cannot map %zu MiB (%s): try a smaller size=, or `ulimit -v unlimited`", wanted * CHUNK / MIB,
-                  strerror(errno));
+        kit_error("cannot map %zu MiB (%s): try a smaller size=, or `ulimit -v unlimited`",
+                  wanted * CHUNK / MIB, strerror(errno));
     lock_memory();
     fault_open();
     all_done = eventfd(0, EFD_CLOEXEC);
     shares = aligned_alloc(_Alignof(struct share), (size_t)threads * sizeof *shares);
     if (!shares || all_done < 0)
-        kit_error("cannot prepare %d threads (%s): is `ulimit -n` too low?", threads, strerror(errno));
+        kit_error("cannot prepare %d threads (%s): is `ulimit -n` too low?", threads,
+                  strerror(errno));
     memset(shares, 0, (size_t)threads * sizeof *shares);
     burn_start(mib_done);
     burn_hire(work);

@@ -80,10 +80,14 @@ static void modulo_20(uint64_t *words, unsigned content, uint64_t place, uint64_
         words[i] = i % 20 == content / 2 ? seed : ~seed;
 }
 
-/* Marsaglia's xorshift: only shifts, which every vector unit has. Odd contents are the complements of even ones. */
+/*
+ * Marsaglia's xorshift: only shifts, which every vector unit has. Odd contents are the complements
+ * of even ones.
+ */
 static void pseudo_random(uint64_t *words, unsigned content, uint64_t place, uint64_t seed)
 {
-    const uint64_t flipped = content % 2 ? UINT64_MAX : 0, start = burn_mix(burn_mix(seed + content / 2) ^ place);
+    const uint64_t flipped = content % 2 ? UINT64_MAX : 0,
+                   start = burn_mix(burn_mix(seed + content / 2) ^ place);
     vector streams[STREAMS], *out = (vector *)words;
 
     for (uint64_t i = 0; i < STREAMS * LANES; i++)
@@ -103,7 +107,11 @@ const struct pattern patterns[PATTERNS] = {
     {.name = "own-address", .contents = 2, .make = own_address},
     {.name = "walking-ones", .contents = 64, .alike = 1, .make = walking_ones},
     {.name = "walking-zeros", .contents = 64, .alike = 1, .make = walking_zeros},
-    {.name = "moving-inversions", .contents = 6, .down = 1 << 2 | 1 << 5, .alike = 1, .make = inversions},
+    {.name = "moving-inversions",
+     .contents = 6,
+     .down = 1 << 2 | 1 << 5,
+     .alike = 1,
+     .make = inversions},
     {.name = "modulo-20", .contents = 40, .alike = 1, .make = modulo_20},
     {.name = "random", .contents = 8, .make = pseudo_random},
     {.name = "block-move", .contents = 1, .moves = 15, .make = pseudo_random},
@@ -139,7 +147,10 @@ static void write_block(vector *to, const vector *content)
 #endif
 }
 
-/* The bits in which LOOK bytes differ. Asks for the block `ahead` bytes on: work on one hides the wait for another. */
+/*
+ * The bits in which LOOK bytes differ. Asks for the block `ahead` bytes on: work on one hides the
+ * wait for another.
+ */
 static inline uint64_t differences(const vector *at, const vector *right, ptrdiff_t ahead)
 {
     vector all = {0};
@@ -155,14 +166,16 @@ static inline uint64_t differences(const vector *at, const vector *right, ptrdif
 }
 
 /* Without a next content it only checks. */
-static inline void check_block(const struct sweep *sweep, vector *at, const vector *right, const vector *next)
+static inline void check_block(const struct sweep *sweep, vector *at, const vector *right,
+                               const vector *next)
 {
     const ptrdiff_t ahead = descends(sweep) ? -BLOCK : BLOCK;
 
     for (int i = 0; i < VECTORS; i += LOOK / WIDTH) {
         uint64_t wrong = differences(at + i, right + i, ahead);
         if (__builtin_expect(wrong != 0, 0))
-            fault_found(sweep, (uint64_t *)(at + i), (const uint64_t *)(right + i), LOOK / 8, wrong);
+            fault_found(sweep, (uint64_t *)(at + i), (const uint64_t *)(right + i), LOOK / 8,
+                        wrong);
         if (next)
             for (int k = i; k < i + LOOK / WIDTH; k++)
                 at[k] = next[k];
@@ -204,8 +217,8 @@ static size_t origin(const struct sweep *sweep, size_t chunk)
 }
 
 /*
- * A piece of a chunk goes to the place a quarter of the memory below, and that of the lowest to the highest. memmove(3) copies
- * as programs do, which may be by other instructions than the checks'.
+ * A piece of a chunk goes to the place a quarter of the memory below, and that of the lowest to the
+ * highest. memmove(3) copies as programs do, which may be by other instructions than the checks'.
  */
 static void rotate(const struct sweep *sweep, size_t part)
 {
@@ -221,7 +234,10 @@ static void rotate(const struct sweep *sweep, size_t part)
     }
 }
 
-/* What content depends on: the address, or the number of the block, with moves of the one that it came from. */
+/*
+ * What content depends on: the address, or the number of the block, with moves of the one that it
+ * came from.
+ */
 static uint64_t place_of(const struct sweep *sweep, size_t chunk, size_t block)
 {
     if (sweep->pattern->make == own_address)
@@ -239,7 +255,8 @@ static void go_through(const struct sweep *sweep, size_t chunk)
         const size_t block = descends(sweep) ? BLOCKS - 1 - i : i;
         vector *at = (vector *)(sweep->memory + chunk * CHUNK + block * BLOCK);
         if (number > 0 && (i == 0 || !pattern->alike))
-            pattern->make((uint64_t *)right, number - 1 < last ? number - 1 : last, place_of(sweep, chunk, block), sweep->seed);
+            pattern->make((uint64_t *)right, number - 1 < last ? number - 1 : last,
+                          place_of(sweep, chunk, block), sweep->seed);
         if (writes(sweep) && (i == 0 || !pattern->alike))
             pattern->make((uint64_t *)next, number, place_of(sweep, chunk, block), sweep->seed);
         if (number == 0)

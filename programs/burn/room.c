@@ -11,11 +11,13 @@
 
 #include "kit.h"
 
-enum { SHARE = 20, FOLDER = 640, PATH = FOLDER + 64 };
+enum { RESERVE_DIVISOR = 20, FOLDER = 640, PATH = FOLDER + 64 };
 
 #define LEAST (INT64_C(256) << 20)
 
-/* Reads a small file of the kernel's, at most `size` - 1 bytes of it. Returns whether there is one. */
+/*
+ * Reads a small file of the kernel's, at most `size` - 1 bytes of it. Returns whether there is one.
+ */
 static int slurp(const char *path, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -46,13 +48,15 @@ static int64_t number_in(const char *folder, const char *name)
     char path[PATH], text[32];
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    return slurp(path, text, sizeof text) && text[0] >= '0' && text[0] <= '9' ? strtoll(text, NULL, 10) : -1;
+    return slurp(path, text, sizeof text) && text[0] >= '0' && text[0] <= '9'
+               ? strtoll(text, NULL, 10)
+               : -1;
 }
 
 /* The place that allows the least counts. */
 static void consider(struct room *room, const char *place, int64_t available, int64_t all)
 {
-    const int64_t reserve = all / SHARE > LEAST ? all / SHARE : LEAST;
+    const int64_t reserve = all / RESERVE_DIVISOR > LEAST ? all / RESERVE_DIVISOR : LEAST;
 
     if (room->all && available - reserve >= room->available - room->reserve)
         return;
@@ -83,7 +87,8 @@ static void consider_cgroup(struct room *room, const char *folder, const struct 
 }
 
 /* That of this process and all above it. */
-static void consider_cgroups(struct room *room, const char *root, const char *path, const struct files *files)
+static void consider_cgroups(struct room *room, const char *root, const char *path,
+                             const struct files *files)
 {
     char folder[FOLDER];
 
@@ -99,7 +104,8 @@ static void consider_cgroups(struct room *room, const char *root, const char *pa
 
 void room_look(struct room *room)
 {
-    static const struct files version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
+    static const struct files version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                           "total_inactive_file"};
     static const struct files version_2 = {"memory.max", "memory.current", "inactive_file"};
     char text[4096], *path;
     int64_t available;
@@ -117,7 +123,8 @@ void room_look(struct room *room)
         if (strncmp(line, "0::", 3) == 0)
             consider_cgroups(room, "/sys/fs/cgroup", line + 3, &version_2);
         else if (controller)
-            consider_cgroups(room, "/sys/fs/cgroup/memory", controller + strlen(":memory:"), &version_1);
+            consider_cgroups(room, "/sys/fs/cgroup/memory", controller + strlen(":memory:"),
+                             &version_1);
     }
 }
 
@@ -159,7 +166,8 @@ void room_offer_to_killer(void)
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
     if (file >= 0 && write(file, "1000", 4) != 4)
-        kit_note("it is not the first that the kernel would end where memory ends (%s)", strerror(errno));
+        kit_note("it is not the first that the kernel would end where memory ends (%s)",
+                 strerror(errno));
     if (file >= 0)
         close(file);
 }

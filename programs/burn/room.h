@@ -8,7 +8,8 @@ struct room {
     int64_t available; /* bytes that may still be used here without swapping */
     int64_t reserve;   /* of these must stay: a twentieth of all, at least 256 MiB */
     int64_t all, machine; /* bytes that it has in use or not, and what the whole machine has */
-    char place[256];   /* where it is tightest: `this machine`, or one of the memory cgroups that this process is in */
+    /* where it is tightest: `this machine`, or one of the memory cgroups that this process is in */
+    char place[256];
 };
 
 void room_look(struct room *room);
@@ -16,7 +17,10 @@ void room_look(struct room *room);
 /* Bytes of the first processor's largest cache, or 0 where the kernel does not tell. */
 int64_t room_cache(void);
 
-/* Percent of the last ten seconds in which some task waited for memory, or 0 where the kernel does not tell. */
+/*
+ * Percent of the last ten seconds in which some task waited for memory, or 0 where the kernel does
+ * not tell.
+ */
 double room_pressure(void);
 
 /* Bytes of memory that this process has. */

@@ -2,6 +2,7 @@
 #include "command/arms.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 
 char **arms_setup, **arms_cleanup;
 
-/* A section's words are moved over its count, to end with NULL; returns how many there are. */
+/* The number of words of a section. They are moved over the count, so that NULL can follow them. */
 static long read_words(const char *kind, char **word)
 {
     const long count = *word ? strtol(*word, NULL, 10) : 0;
@@ -25,6 +26,15 @@ static long read_words(const char *kind, char **word)
     }
     word[count] = NULL;
     return count;
+}
+
+static void add_unit(struct arm *arm, char **words)
+{
+    if (!arm->units)
+        arm->units = calloc(MAX_UNITS, sizeof *arm->units);
+    if (!arm->units || arm->unit_count == MAX_UNITS)
+        kit_error("a command has more than %d builds: make fewer", MAX_UNITS);
+    arm->units[arm->unit_count++] = (struct unit){.folder = words[0], .words = words + 1};
 }
 
 long arms_read(char **word, struct arm *arms)
@@ -41,11 +51,27 @@ long arms_read(char **word, struct arm *arms)
             arms_cleanup = word;
         } else if (strcmp(kind, "prepare") == 0) {
             next.prepare = word;
+        } else if (strcmp(kind, "conclude") == 0) {
+            next.conclude = word;
+        } else if (strcmp(kind, "before") == 0) {
+            next.before = word;
+        } else if (strcmp(kind, "after") == 0) {
+            next.after = word;
+        } else if (strcmp(kind, "serve") == 0) {
+            next.serve = word;
+        } else if (strcmp(kind, "ready") == 0) {
+            next.ready = word;
         } else if (strcmp(kind, "in") == 0) {
             next.folder = word[0];
+        } else if (strcmp(kind, "unit") == 0) {
+            add_unit(&next, word);
+        } else if (strcmp(kind, "input") == 0) {
+            next.input_name = word[0];
+        } else if (strcmp(kind, "output") == 0) {
+            next.output_name = word[0];
         } else if (strcmp(kind, "run") == 0) {
-            if (read == MOST_ARMS)
-                kit_error("there are more than %d commands: name fewer", MOST_ARMS);
+            if (read == MAX_ARMS)
+                kit_error("there are more than %d commands: name fewer", MAX_ARMS);
             next.words = word;
             arms[read++] = next;
             next = (struct arm){0};
@@ -59,25 +85,73 @@ long arms_read(char **word, struct arm *arms)
     return read;
 }
 
-void arms_execute(char **words)
+/* A file that was open when this program began. Commands get it only as their stdout. */
+static int keep_for_commands(const char *number)
 {
-    struct execution done;
+    const int file = (int)strtol(number, NULL, 10);
 
-    if (!words)
-        return;
-    done = process_execute(words, STDIN_FILENO, STDOUT_FILENO);
-    if (done.status != 0)
-        process_fail(words, done.status);
+    if (fcntl(file, F_SETFD, FD_CLOEXEC) != 0)
+        kit_error("file %d is not open (%s)", file, strerror(errno));
+    return file;
+}
+
+void arms_open(struct arm *arms, long count)
+{
+    for (struct arm *arm = arms; arm < arms + count; arm++) {
+        const char *output = arm->output_name;
+
+        arm->input = arm->input_name ? process_open(arm->input_name, O_RDONLY) : STDIN_FILENO;
+        if (!output)
+            arm->output = STDOUT_FILENO;
+        else if (strncmp(output, "fd:", 3) == 0)
+            arm->output = keep_for_commands(output + 3);
+        else
+            arm->output = process_open(output, O_WRONLY | O_CREAT | O_TRUNC);
+    }
+}
+
+void arms_execute(const char *option, char **words)
+{
+    if (words)
+        process_execute_around(option, words);
 }
 
 void arms_work_in(const char *folder)
 {
     if (folder && chdir(folder) != 0)
-        kit_error("cannot work in %s (%s): is it a directory, and still there?", folder, strerror(errno));
+        kit_error("cannot work in %s (%s): is it a directory, and still there?", folder,
+                  strerror(errno));
 }
 
 void arms_prepare(const struct arm *arm)
 {
     arms_work_in(arm->folder);
-    arms_execute(arm->prepare);
+    arms_execute("--prepare", arm->prepare);
+}
+
+void arms_conclude(const struct arm *arm)
+{
+    arms_execute("--conclude", arm->conclude);
+}
+
+/* --- their order --- */
+
+/* Marsaglia's xorshift64. */
+uint64_t arms_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* By the inside-out form of Fisher and Yates' shuffle. */
+void arms_shuffle(uint64_t *state, long *order, long count)
+{
+    for (long i = 0; i < count; i++) {
+        const long other = (long)(arms_random(state) % (uint64_t)(i + 1));
+
+        order[i] = order[other];
+        order[other] = i;
+    }
 }

@@ -36,18 +36,31 @@ int counters_begin(pid_t child)
     return files[1] >= 0;
 }
 
-/* A count comes with the time for which it was to be counted, and that for which it was. */
+/*
+ * The kernel gives the count, the time for which it was enabled, and the time for which it ran on
+ * the processor. If these differ, the counter was shared with others and the count is a part.
+ */
 static int read_counter(int file, uint64_t *count)
 {
-    uint64_t read_of[3];
-    const int is_whole = read(file, read_of, sizeof read_of) == sizeof read_of && read_of[1] == read_of[2];
+    uint64_t read_of[3] = {0};
+    const int is_whole =
+        read(file, read_of, sizeof read_of) == sizeof read_of && read_of[1] == read_of[2];
 
-    close(file);
     *count = read_of[0];
     return is_whole;
 }
 
+int counters_read(struct counters *counted)
+{
+    return read_counter(files[0], &counted->instructions) &
+           read_counter(files[1], &counted->cycles);
+}
+
 int counters_end(struct counters *counted)
 {
-    return read_counter(files[0], &counted->instructions) & read_counter(files[1], &counted->cycles);
+    const int are_whole = counters_read(counted);
+
+    close(files[0]);
+    close(files[1]);
+    return are_whole;
 }

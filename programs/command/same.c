@@ -10,10 +10,10 @@
 
 #include "kit.h"
 
-enum { SHOWN = 80 }; /* characters of a line */
+enum { MAX_SHOWN_CHARS = 80 }; /* characters of a line */
 
-/* A stream that reads a file from its start, whatever else reads it. */
-static FILE *reader(int file)
+/* A stream that reads a file from its start. */
+static FILE *open_reader(int file)
 {
     const int copy = dup(file);
     FILE *stream = copy < 0 || lseek(copy, 0, SEEK_SET) < 0 ? NULL : fdopen(copy, "r");
@@ -31,20 +31,23 @@ static void cut_newline(char *line, ssize_t size)
 
 void same_check(int first, int other, long number)
 {
-    FILE *expected = reader(first), *printed = reader(other);
+    FILE *expected = open_reader(first), *printed = open_reader(other);
     char *line = NULL, *other_line = NULL;
     size_t room = 0, other_room = 0;
 
     for (long at = 1;; at++) {
-        const ssize_t size = getline(&line, &room, expected), other_size = getline(&other_line, &other_room, printed);
+        const ssize_t size = getline(&line, &room, expected),
+                      other_size = getline(&other_line, &other_room, printed);
         if (size < 0 && other_size < 0)
             break;
         if (size == other_size && memcmp(line, other_line, (size_t)size) == 0)
             continue;
         cut_newline(line, size);
         cut_newline(other_line, other_size);
-        kit_error("the commands print different things: line %ld of the first is '%.*s', that of number %ld is '%.*s'", at,
-                  SHOWN, size < 0 ? "" : line, number, SHOWN, other_size < 0 ? "" : other_line);
+        kit_error("the commands print different output: line %ld of the first is '%.*s', that of "
+                  "number %ld is '%.*s'",
+                  at, MAX_SHOWN_CHARS, size < 0 ? "" : line, number, MAX_SHOWN_CHARS,
+                  other_size < 0 ? "" : other_line);
     }
     free(line);
     free(other_line);

@@ -2,7 +2,7 @@
 #ifndef COMMAND_SAME_H
 #define COMMAND_SAME_H
 
-/* Ends the program where what the first command printed differs from what the number-th did: the error shows the line. */
+/* Ends the program if the number-th command printed another line than the first, and shows it. */
 void same_check(int first, int other, long number);
 
 #endif

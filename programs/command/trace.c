@@ -1,54 +1,74 @@
-/* Commands traced by ptrace(2): see trace.h. */
+/*
+ * Commands traced by ptrace(2): see trace.h.
+ *
+ * Every thread of a command stops at the entry and the exit of each system call, when it starts
+ * another thread or process, when it becomes another program, and before it ends. trace_until_end
+ * waits for the next stop of any of them; handle_stop counts it and lets the thread go on.
+ */
 #define _GNU_SOURCE
 #include "command/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "command/process.h"
+#include "command/region.h"
 #include "kit.h"
 
 enum {
-    TASKS = 8192,  /* threads at a time */
-    STATUS = 4096, /* bytes of a file of /proc */
-    OTHER = CALLS - 1,
+    PROC_FILE_BYTES = 4096, /* bytes of a file of /proc */
+    OTHER_CALL = CALLS - 1,
     SYSCALL_STOP = SIGTRAP | 0x80,
 };
 
-/* A thread that is traced, and the call it is in; -1 outside. */
-struct task {
-    pid_t number;
-    long call;
+/*
+ * Each traced thread's state, by its number: many stop at the same time, and each stop must find
+ * its own without a search. Pages of numbers that no thread has are never touched.
+ */
+enum {
+    NUMBERS = 4 << 20,
+    /* Linux's PID_MAX_LIMIT */ UNTRACED = 0,
+    OUTSIDE = 1,
+    IN_CALL = 2 /* and the call's number */
 };
 
-static struct task tasks[TASKS];
-static size_t task_count;
+static short states[NUMBERS];
+static pid_t lowest = NUMBERS, highest; /* of the numbers that any thread had */
+static long traced_count;
 static unsigned architecture; /* this program's own; 0 before it is known */
+static pid_t traced_command;
+static int is_over; /* its region has ended: nothing is counted any more */
+static void (*call_at_edge)(int edge);
 
 /* --- threads --- */
 
-static struct task *task_of(pid_t number)
+static short *state_of(pid_t number)
 {
-    for (size_t i = 0; i < task_count; i++)
-        if (tasks[i].number == number)
-            return &tasks[i];
-    if (task_count == TASKS)
-        kit_error("the command has more than %d threads at a time: count something smaller", TASKS);
-    tasks[task_count] = (struct task){.number = number, .call = -1};
-    return &tasks[task_count++];
+    short *state = &states[number % NUMBERS];
+
+    if (*state == UNTRACED) {
+        *state = OUTSIDE;
+        traced_count++;
+        lowest = number < lowest ? number : lowest;
+        highest = number > highest ? number : highest;
+    }
+    return state;
 }
 
-static void forget(pid_t number)
+static void remove_task(pid_t number)
 {
-    struct task *task = task_of(number);
-
-    *task = tasks[--task_count];
+    *state_of(number) = UNTRACED;
+    traced_count--;
 }
 
 /* --- what /proc says of a thread that is about to end --- */
@@ -61,13 +81,13 @@ static void read_proc(char *text, pid_t number, const char *name)
 
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)number, name);
     file = open(path, O_RDONLY | O_CLOEXEC);
-    size = file < 0 ? 0 : read(file, text, STATUS - 1);
+    size = file < 0 ? 0 : read(file, text, PROC_FILE_BYTES - 1);
     if (file >= 0)
         close(file);
     text[size > 0 ? size : 0] = '\0';
 }
 
-static unsigned long field(const char *text, const char *name)
+static unsigned long read_field(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
 
@@ -78,7 +98,8 @@ static unsigned long field(const char *text, const char *name)
 static void read_name(const char *status, char *name, size_t size)
 {
     static const char label[] = "Name:\t";
-    const char *from = strncmp(status, label, sizeof label - 1) == 0 ? status + sizeof label - 1 : "?";
+    const char *from =
+        strncmp(status, label, sizeof label - 1) == 0 ? status + sizeof label - 1 : "?";
 
     snprintf(name, size, "%.*s", (int)strcspn(from, "\n"), from);
     for (char *c = name; *c; c++)
@@ -86,133 +107,311 @@ static void read_name(const char *status, char *name, size_t size)
             *c = '_';
 }
 
-/* The directory of a thread has its own bytes only under task/. */
-static void look_at(pid_t number, struct traced *counts)
+/* Adds what a thread has used. Only the files under task/ have a single thread's bytes. */
+static void add_usage_of_thread(pid_t number, struct traced *counts)
 {
-    char text[STATUS], name[48];
+    char text[PROC_FILE_BYTES], name[48];
     unsigned long memory;
 
     snprintf(name, sizeof name, "task/%ld/io", (long)number);
     read_proc(text, number, name);
-    counts->read += field(text, "rchar: ");
-    counts->written += field(text, "wchar: ");
+    counts->read += read_field(text, "rchar: ");
+    counts->written += read_field(text, "wchar: ");
     read_proc(text, number, "status");
-    memory = field(text, "VmHWM:");
+    memory = read_field(text, "VmHWM:");
     if (memory > counts->memory || !counts->largest[0]) {
         counts->memory = memory;
         read_name(text, counts->largest, sizeof counts->largest);
     }
 }
 
-/* --- stops --- */
-
 static int is_process(pid_t number)
 {
-    char text[STATUS];
+    char text[PROC_FILE_BYTES];
 
     read_proc(text, number, "status");
-    return (pid_t)field(text, "Tgid:") == number;
+    return (pid_t)read_field(text, "Tgid:") == number;
 }
 
-/* The first call that is seen is this program's own, before it becomes the command. */
+/* --- the region --- */
+
+static void each_thread(void (*call)(pid_t number, struct traced *counts), struct traced *counts)
+{
+    for (pid_t number = lowest; number <= highest && number < NUMBERS; number++)
+        if (states[number] != UNTRACED)
+            call(number, counts);
+}
+
+/* What a thread has used before the region is no part of it. Its process's peak begins anew. */
+static void subtract_usage_of_thread(pid_t number, struct traced *counts)
+{
+    struct traced before = {0};
+    char path[64];
+    int file;
+
+    add_usage_of_thread(number, &before);
+    counts->read -= before.read;
+    counts->written -= before.written;
+
+    snprintf(path, sizeof path, "/proc/%ld/clear_refs", (long)number);
+    file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0 || write(file, "5", 1) < 0)
+        counts->memory = before.memory; /* the peak of all, where that cannot be asked */
+    if (file >= 0)
+        close(file);
+}
+
+static void begin_region(struct traced *counts)
+{
+    const struct traced before = *counts;
+
+    memset(counts, 0, sizeof *counts);
+    memcpy(counts->refuses, before.refuses, sizeof counts->refuses);
+    counts->why = before.why;
+    counts->region = REGION_READY;
+    each_thread(subtract_usage_of_thread, counts);
+}
+
+/* Takes the ends that the command has written, and returns those that count: later ones do not. */
+static int cross_edge(int written, struct traced *counts)
+{
+    if (!written || is_over)
+        return 0;
+
+    if (written & REGION_READY) {
+        begin_region(counts);
+        call_at_edge(REGION_READY);
+    }
+    if (written & REGION_DONE) {
+        each_thread(add_usage_of_thread, counts);
+        call_at_edge(REGION_DONE);
+        counts->region |= REGION_DONE;
+        is_over = 1;
+    }
+    return written;
+}
+
+/* Adds the faults of a process: fields 10 to 13 of its line. Field 2 ends in a parenthesis. */
+static void add_faults(pid_t number, struct traced *counts)
+{
+    char text[PROC_FILE_BYTES];
+    unsigned long minor, major, of_children[2];
+    const char *rest;
+
+    if (!is_process(number))
+        return;
+    read_proc(text, number, "stat");
+    rest = strrchr(text, ')');
+    if (rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %lu %lu %lu %lu", &minor,
+                       &of_children[0], &major, &of_children[1]) == 4)
+        counts->all += minor + major + of_children[0] + of_children[1];
+}
+
+long trace_faults(void)
+{
+    static struct traced sum;
+
+    sum.all = 0;
+    each_thread(add_faults, &sum);
+    return (long)sum.all;
+}
+
+/* --- programs --- */
+
+/* True if a program gets rights that its user does not have: it ignores LD_PRELOAD. */
+static int gains_rights(const char *path, const struct stat *file)
+{
+    return (file->st_mode & S_ISUID && file->st_uid != getuid()) ||
+           (file->st_mode & S_ISGID && file->st_gid != getgid()) ||
+           (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+}
+
+/* True if the file names a loader, which reads LD_PRELOAD, and is of this program's kind. */
+static int has_loader(int file)
+{
+    ElfW(Ehdr) header;
+    ElfW(Phdr) part;
+
+    if (read(file, &header, sizeof header) != sizeof header ||
+        header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+        return 0;
+    for (int i = 0; i < header.e_phnum; i++) {
+        const off_t at = (off_t)header.e_phoff + i * (off_t)sizeof part;
+
+        if (pread(file, &part, sizeof part, at) != sizeof part)
+            return 0;
+        if (part.p_type == PT_INTERP)
+            return 1;
+    }
+    return 0;
+}
+
+/* Notes that a program which a process has become takes no library before its own, if so. */
+static void check_program(pid_t number, struct traced *counts)
+{
+    char path[64], status[PROC_FILE_BYTES];
+    struct stat about;
+    int file;
+
+    if (counts->why)
+        return;
+    snprintf(path, sizeof path, "/proc/%ld/exe", (long)number);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &about) != 0)
+        counts->why = "cannot be read";
+    else if (gains_rights(path, &about))
+        counts->why = "has rights of its own, as a set-user-ID program has";
+    else if (!has_loader(file))
+        counts->why = "is statically linked, or of another architecture";
+    if (file >= 0)
+        close(file);
+
+    if (counts->why) {
+        read_proc(status, number, "status");
+        read_name(status, counts->refuses, sizeof counts->refuses);
+    }
+}
+
+/* --- stops --- */
+
+/*
+ * The first call that is seen is made by this program's child before it executes the command, so
+ * its architecture is this program's.
+ */
 static long call_number(const struct __ptrace_syscall_info *info)
 {
     if (architecture == 0)
         architecture = info->arch;
-    return info->arch == architecture && info->entry.nr < OTHER ? (long)info->entry.nr : OTHER;
+    return info->arch == architecture && info->entry.nr < OTHER_CALL ? (long)info->entry.nr
+                                                                     : OTHER_CALL;
 }
 
-static void on_call(struct task *task, struct traced *counts)
+static void on_call(pid_t number, struct traced *counts)
 {
     struct __ptrace_syscall_info info = {0};
+    short *state = state_of(number);
 
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, task->number, sizeof info, &info) < 0) {
-        if (errno == EIO)
-            kit_skip("this kernel does not tell which call a traced program is in: it needs Linux 5.3");
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, number, sizeof info, &info) < 0)
         return; /* killed meanwhile */
-    }
+
     if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-        task->call = call_number(&info);
+        *state = (short)(IN_CALL + call_number(&info));
         return;
     }
-    if (task->call >= 0) {
-        counts->all++;
-        counts->calls[task->call]++;
+    /* The call that writes an end of the region is no part of it, nor is the byte. */
+    if (*state >= IN_CALL) {
+        const int written = cross_edge(region_look(), counts);
+
+        if (written & REGION_DONE)
+            counts->written -= (unsigned long)info.exit.rval;
+        if (!written && !is_over) {
+            counts->all++;
+            counts->calls[*state - IN_CALL]++;
+        }
     }
-    task->call = -1;
+    *state = OUTSIDE;
 }
 
-/* A thread that becomes another program goes on under the number of its process, whose first thread is gone. */
-static void rename_task(pid_t former, pid_t number)
+/*
+ * A thread that executes another program goes on under its process's number; the others are gone.
+ */
+static void rename_thread(pid_t former, pid_t number)
 {
-    const long call = task_of(former)->call;
-
-    forget(former);
-    task_of(number)->call = call;
+    *state_of(number) = *state_of(former);
+    remove_task(former);
 }
 
-static void on_event(int event, pid_t number, struct traced *counts)
+static void count_event(int event, pid_t number, struct traced *counts)
 {
     unsigned long other = 0;
 
-    if (event == PTRACE_EVENT_EXIT)
-        look_at(number, counts);
-    else if (event == PTRACE_EVENT_STOP || ptrace(PTRACE_GETEVENTMSG, number, 0, &other) != 0)
+    if (event == PTRACE_EVENT_EXEC)
+        check_program(number, counts);
+    if (event == PTRACE_EVENT_EXIT) {
+        if (number == traced_command && counts->region == REGION_READY)
+            cross_edge(REGION_DONE, counts);
+        if (!is_over)
+            add_usage_of_thread(number, counts);
+    } else if (event == PTRACE_EVENT_STOP || ptrace(PTRACE_GETEVENTMSG, number, 0, &other) != 0) {
         return;
-    else if (event != PTRACE_EVENT_EXEC)
-        *(is_process((pid_t)other) ? &counts->processes : &counts->threads) += 1;
-    else if ((pid_t)other != number)
-        rename_task((pid_t)other, number);
+    } else if (event != PTRACE_EVENT_EXEC) {
+        if (!is_over)
+            *(is_process((pid_t)other) ? &counts->processes : &counts->threads) += 1;
+    } else if ((pid_t)other != number) {
+        rename_thread((pid_t)other, number);
+    }
 }
 
 /* Counts at a stop and lets the thread go on. */
-static void on_stop(pid_t number, int status, struct traced *counts)
+static void handle_stop(pid_t number, int status, char **words, struct traced *counts)
 {
-    struct task *task = task_of(number);
     const int event = (int)((unsigned)status >> 16), signal = WSTOPSIG(status);
     enum __ptrace_request how = PTRACE_SYSCALL;
     long deliver = 0;
 
+    state_of(number);
     if (signal == SYSCALL_STOP)
-        on_call(task, counts);
-    else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
+        on_call(number, counts);
+    else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) {
+        process_refuse_terminal(signal, words);
         how = PTRACE_LISTEN; /* it stays stopped until it gets SIGCONT */
-    else if (event)
-        on_event(event, number, counts);
+    } else if (event)
+        count_event(event, number, counts);
     else
         deliver = signal;
     ptrace(how, number, 0, deliver);
 }
 
-void trace_begin(pid_t child)
+/* Asks how a child that has stopped is in a call, which kernels before Linux 5.3 do not say. */
+static int is_told(pid_t child)
 {
-    const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-                         PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+    struct __ptrace_syscall_info info;
+    int status;
+
+    return waitpid(child, &status, __WALL) == child &&
+           ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) >= 0;
+}
+
+int trace_begin(pid_t child)
+{
+    const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                         PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
+                         PTRACE_O_EXITKILL;
 
     if (ptrace(PTRACE_SEIZE, child, 0, options) != 0)
-        kit_skip("tracing is not allowed here (%s): nothing is counted", strerror(errno));
+        return 0;
     if (ptrace(PTRACE_INTERRUPT, child, 0, 0) != 0)
         kit_error("cannot stop the command (%s)", strerror(errno));
+    if (!is_told(child))
+        return 0;
+    return ptrace(PTRACE_SYSCALL, child, 0, 0) == 0;
 }
 
 /* Ends the traced threads that are left. */
-static void end_all(void)
+static void end_tasks(char **words)
 {
     static struct traced unused;
     int status;
 
-    for (size_t i = 0; i < task_count; i++)
-        kill(tasks[i].number, SIGKILL);
-    for (pid_t number; (number = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR;) {
-        if (number <= 0 || !WIFSTOPPED(status))
-            continue;
-        kill(number, SIGKILL);
-        on_stop(number, status, &unused);
+    for (pid_t number = 0; number < NUMBERS && traced_count > 0; number++)
+        if (states[number] != UNTRACED)
+            kill(number, SIGKILL);
+    while (traced_count > 0) {
+        const pid_t number = waitpid(-1, &status, __WALL);
+        if (number < 0 && errno != EINTR)
+            break;
+        if (number > 0 && !WIFSTOPPED(status)) {
+            remove_task(number);
+        } else if (number > 0) {
+            kill(number, SIGKILL);
+            handle_stop(number, status, words, &unused);
+        }
     }
-    task_count = 0;
+    memset(states, UNTRACED, traced_count > 0 ? sizeof states : 0);
+    traced_count = 0;
 }
 
-int trace(pid_t command, struct traced *counts)
+static int trace_until_end(pid_t command, char **words, struct traced *counts)
 {
     int has_begun = 0, status;
 
@@ -222,19 +421,39 @@ int trace(pid_t command, struct traced *counts)
             continue;
         if (number < 0)
             kit_error("lost the command (%s)", strerror(errno));
+
         if (!WIFSTOPPED(status)) {
-            forget(number);
+            remove_task(number);
             if (number == command)
-                break;
+                return status;
             continue;
         }
+
+        /* From here on it is the command: what its process did before does not count. */
         if (!has_begun && number == command && (unsigned)status >> 16 == PTRACE_EVENT_EXEC) {
             has_begun = 1;
             memset(counts, 0, sizeof *counts);
         }
-        on_stop(number, status, counts);
+        handle_stop(number, status, words, counts);
     }
-    const int ended = status;
-    end_all();
-    return ended;
+}
+
+int trace(pid_t command, char **words, struct traced *counts, void (*at_edge)(int edge))
+{
+    int status;
+
+    traced_command = command;
+    is_over = 0;
+    call_at_edge = at_edge;
+    region_begin();
+
+    /*
+     * Traced threads end with this program (PTRACE_O_EXITKILL). The usual way out would wait for
+     * them, but a traced thread does not end while nobody handles its stops.
+     */
+    kit_at_end(NULL);
+    status = trace_until_end(command, words, counts);
+    end_tasks(words);
+    process_end_with_program();
+    return status;
 }

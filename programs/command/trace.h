@@ -4,23 +4,39 @@
 
 #include <sys/types.h>
 
-enum { CALLS = 1024 }; /* numbers of system calls; the last stands for those of other architectures */
+/* numbers of system calls; the last stands for those of other architectures */
+enum { CALLS = 1024 };
 
 struct traced {
     unsigned long calls[CALLS], all; /* system calls that returned */
     unsigned long processes, threads; /* started, without the command itself */
-    unsigned long read, written;      /* bytes that calls read and wrote, of files, pipes and all else */
+    /* bytes that calls read and wrote, of files, pipes and all else */
+    unsigned long read, written;
     unsigned long memory;             /* KiB of the largest process */
     char largest[32];                 /* and its name */
+    /* the first program that takes no library before its own, and why; empty: there is none */
+    char refuses[32];
+    const char *why;
+    int region; /* the ends of its region that it wrote: see region.h */
 };
 
-/* Traces a child that waits to become the command; a system that does not allow that skips the test. */
-void trace_begin(pid_t child);
+/*
+ * Traces a child that waits to become the command. Returns 0 on a system that does not allow that:
+ * errno says why.
+ */
+int trace_begin(pid_t child);
 
 /*
- * Traces a command until it has ended, and ends what outlives it; returns its status as wait4 has it. What it did before it
- * became the command is not counted.
+ * Traces a command until it has ended, and ends what outlives it; returns its status as wait4 has
+ * it. What it did before it became the command is not counted. `words` are those of the command.
+ *
+ * If a region is wanted, only what it does there is counted. `at_edge` is called while the writer
+ * stands still: with REGION_READY where the region begins, each time anew, and with REGION_DONE
+ * where it ends, at the latest with the command.
  */
-int trace(pid_t command, struct traced *counts);
+int trace(pid_t command, char **words, struct traced *counts, void (*at_edge)(int edge));
+
+/* The page faults so far of all processes that are traced, and of those that they waited for. */
+long trace_faults(void);
 
 #endif

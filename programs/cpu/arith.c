@@ -1,9 +1,11 @@
 /*
- * Arithmetic by type: one count is steps=100 steps of a multiplication, a subtraction, a division and an addition, in the
- * type `datum` (with -Darithoh: the same loop without them, the overhead of the others).
+ * Arithmetic by type: one count is steps=100 steps of a multiplication, a subtraction, a division
+ * and an addition, in the type `datum` (with -Darithoh: the same loop without them, the overhead of
+ * the others).
  *
- * The result is not used, and a compiler that notices computes nothing. So each step's number passes through an empty
- * assembler statement that says it may have changed: the steps cannot be folded, shared or dropped.
+ * The result is not used, and a compiler that notices computes nothing. So each step's number
+ * passes through an empty assembler statement that says it may have changed: the steps cannot be
+ * folded, shared or dropped.
  */
 #include "kit.h"
 

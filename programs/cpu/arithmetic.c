@@ -1,12 +1,15 @@
 /*
  * One arithmetic instruction at a time: its latency, and how many of them a core does in parallel.
  *
- *   op=NAME     a row of the table below; those that end in -chain are one chain, in which each waits for the one before
- *   vector=N    bytes of the vectors, of the operations that use them (0: the widest that this processor has)
+ *   op=NAME     a row of the table below; those that end in -chain are one chain, in which each
+ *               waits for the one before
+ *   vector=N    bytes of the vectors, of the operations that use them (0: the widest that this
+ *               processor has)
  *   wrong=1     spoils an answer, so that a test can see the check fail
  *
- * The results are not used, and a compiler that notices computes nothing: each result passes through opaque.h. Vectors are
- * selected when the program runs, so that every build reaches what the processor can do.
+ * The results are not used, and a compiler that notices computes nothing: each result passes
+ * through opaque.h. Vectors are selected when the program runs, so that every build reaches what
+ * the processor can do.
  */
 #include <stdint.h>
 #include <string.h>
@@ -29,7 +32,10 @@ typedef double eight __attribute__((vector_size(64), may_alias));
 typedef double two __attribute__((vector_size(16), may_alias));
 #endif
 
-/* On x86 a processor may have it or not, and says so; the others here always have, or the compiler knows. */
+/*
+ * On x86 a processor may have it or not, and says so; the others here always have, or the compiler
+ * knows.
+ */
 #if defined __x86_64__ || defined __aarch64__ || defined __powerpc64__ || defined __s390x__ || \
     __riscv_flen >= 64 || defined __FP_FAST_FMA
 #define HAS_FMA
@@ -60,7 +66,10 @@ static const volatile uint32_t int_add_by[2] = {0x12345678, 0x9abcdef};
 static const volatile uint32_t int_mul_by[2] = {1664525, 22695477};
 static const volatile int32_t int_div_by[2] = {2147483647, 2147400000};
 
-/* Each x goes to and fro between two numbers of about 1, with digits in all of the mantissa, and hardly moves on. */
+/*
+ * Each x goes to and fro between two numbers of about 1, with digits in all of the mantissa, and
+ * hardly moves on.
+ */
 static const volatile double add_by[2] = {0.7654321, 0.7654320};
 static const volatile double mul_by[2] = {1.7, 0.5882353};
 static const volatile double div_by[2] = {3.1, 3.0999999};
@@ -75,11 +84,17 @@ enum { ROUND = 16 };
 
 #define ONE(DO, with) DO(0, with)
 #define SIX(DO, with) ONE(DO, with) DO(1, with) DO(2, with) DO(3, with) DO(4, with) DO(5, with)
-#define TWELVE(DO, with) SIX(DO, with) DO(6, with) DO(7, with) DO(8, with) DO(9, with) DO(10, with) DO(11, with)
+#define TWELVE(DO, with) \
+    SIX(DO, with) DO(6, with) DO(7, with) DO(8, with) DO(9, with) DO(10, with) DO(11, with)
 #define TWENTY(DO, with) \
-    TWELVE(DO, with) DO(12, with) DO(13, with) DO(14, with) DO(15, with) DO(16, with) DO(17, with) DO(18, with) DO(19, with)
+    TWELVE(DO, with) \
+    DO(12, with) DO(13, with) DO(14, with) DO(15, with) DO(16, with) DO(17, with) DO(18, with) \
+        DO(19, with)
 
-/* Latency times units at least, and no more than the registers hold: some of Arm's cores have 4 units that take 4 cycles. */
+/*
+ * Latency times units at least, and no more than the registers hold: some of Arm's cores have 4
+ * units that take 4 cycles.
+ */
 #ifdef __aarch64__
 enum { MANY_CHAINS = 20 };
 #define MANY TWENTY
@@ -112,7 +127,10 @@ union state {
         CHAINS(STORE, type)                                                              \
     }
 
-/* The same of one element, as the compiler must do it that may not keep anything: the answer that is right. */
+/*
+ * The same of one element, as the compiler must do it that may not keep anything: the answer that
+ * is right.
+ */
 #define PLAIN(name, type, by, first, second)                                             \
     static void name(void *element, long rounds)                                         \
     {                                                                                    \
@@ -185,13 +203,15 @@ struct operation {
     long rounds; /* some 100,000 cycles of today's cores */
 };
 
-#define INT_OPERATION(name, loop, plain, chains, rounds) {name, loop, plain, NOTHING, 4, 1, chains, 1, rounds}
+#define INT_OPERATION(name, loop, plain, chains, rounds) \
+    {name, loop, plain, NOTHING, 4, 1, chains, 1, rounds}
 #define CHAIN(name, loop, plain, needs, rounds) {name, loop, plain, needs, 8, 1, 1, 1, rounds}
 #define VECTORS(type, needs, lanes)                                                      \
     {"float-add", add_##type, plain_add, needs, 8, lanes, MANY_CHAINS, 1, 1000},         \
     {"float-mul", mul_##type, plain_mul, needs, 8, lanes, MANY_CHAINS, 1, 1000},         \
     {"float-div", div_##type, plain_div, needs, 8, lanes, 6, 1, 100}
-#define FMA_VECTORS(type, needs, lanes) {"float-fma", fma_##type, plain_fma, needs, 8, lanes, MANY_CHAINS, 2, 1000}
+#define FMA_VECTORS(type, needs, lanes) \
+    {"float-fma", fma_##type, plain_fma, needs, 8, lanes, MANY_CHAINS, 2, 1000}
 
 /* The widest first. */
 static const struct operation operations[] = {
@@ -252,8 +272,11 @@ static const struct operation *choose(const char *name, long vector)
             return at;
     }
     if (!known)
-        kit_error("unknown op=%s: try int-add, float-fma-chain, ... (programs/cpu/arithmetic.c has the table)", name);
-    kit_skip("this processor has no %s%s: try another, or without vector=", name, vector ? " with such vectors" : "");
+        kit_error("unknown op=%s: try int-add, float-fma-chain, ... (programs/cpu/arithmetic.c has "
+                  "the table)",
+                  name);
+    kit_skip("this processor has no %s%s: try another, or without vector=", name,
+             vector ? " with such vectors" : "");
 }
 
 /* --- the proof --- */

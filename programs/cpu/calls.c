@@ -1,5 +1,6 @@
 /*
- * Calls of a function that does almost nothing (the absolute value of a number), each independent of the one before.
+ * Calls of a function that does almost nothing (the absolute value of a number), each independent
+ * of the one before.
  *
  *   kind=direct     of this program
  *   kind=indirect   through a pointer
@@ -39,7 +40,9 @@ __attribute__((noinline)) static intmax_t magnitude(intmax_t number)
     }
 
 ROUNDS_OF(direct, , magnitude)
-ROUNDS_OF(indirect, intmax_t (*volatile place)(intmax_t) = magnitude; intmax_t (*pointer)(intmax_t) = place;, pointer)
+ROUNDS_OF(indirect,
+          intmax_t (*volatile place)(intmax_t) = magnitude; intmax_t (*pointer)(intmax_t) = place;,
+          pointer)
 ROUNDS_OF(plt, , library_magnitude)
 
 /* A program that no dynamic linker started has no such table. */
@@ -72,7 +75,8 @@ int main(int argc, char **argv)
     else
         kit_error("unknown kind=%s: try direct, indirect or plt", kind);
     if (rounds == plt && !has_plt())
-        kit_skip("this program is linked statically, so calls of the C library are direct ones: try the native build");
+        kit_skip("this program is linked statically, so calls of the C library are direct ones: "
+                 "try the native build");
     kit_check("answer", (double)(rounds(-42) ^ wrong));
     kit_start();
     for (;;) {

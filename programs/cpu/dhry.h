@@ -1,6 +1,6 @@
 /*
- * Dhrystone 2.1 in two translation units, as its rules require: the compiler must not see through the calls from one
- * to the other. So there is no link-time optimisation either.
+ * Dhrystone 2.1 in two translation units, as its rules require: the compiler must not see through
+ * the calls from one to the other. So there is no link-time optimisation either.
  *
  * Written from the definition of its work: the same statements on the same data in the same order.
  */

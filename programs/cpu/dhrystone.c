@@ -1,4 +1,7 @@
-/* Dhrystone 2.1, first translation unit: the data, the loop, and the procedures that may be inlined into it. */
+/*
+ * Dhrystone 2.1, first translation unit: the data, the loop, and the procedures that may be inlined
+ * into it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +84,8 @@ static void check_records(void)
     kit_check("main_number", record_main->variant.first.number);
     kit_check("next_ident", record_next->variant.first.ident);
     kit_check("next_number", record_next->variant.first.number);
-    kit_check("strings", strcmp(record_main->variant.first.string, record_next->variant.first.string) == 0);
+    kit_check("strings",
+              strcmp(record_main->variant.first.string, record_next->variant.first.string) == 0);
 }
 
 static void check_globals(void)
@@ -94,8 +98,8 @@ static void check_globals(void)
 }
 
 /*
- * Inlined twice: once as a proof with `runs`, and once for ever (0), where the compiler may use the fact that nothing
- * is read after the loop. That is the code this benchmark has always had.
+ * Inlined twice: once as a proof with `runs`, and once for ever (0), where the compiler may use the
+ * fact that nothing is read after the loop. That is the code this benchmark has always had.
  */
 static inline __attribute__((always_inline)) void run(unsigned long runs)
 {

@@ -1,7 +1,9 @@
 /*
- * Fibonacci numbers by the definition: fib(n) calls itself for n - 1 and n - 2, and the calls are what is measured.
+ * Fibonacci numbers by the definition: fib(n) calls itself for n - 1 and n - 2, and the calls are
+ * what is measured.
  *
- *   n=44       which number. Its tree of calls is walked, over and over, in subtrees that take about 30 us
+ *   n=44       which number. Its tree of calls is walked, over and over, in subtrees that take
+ *              about 30 us
  *   wrong=1    spoils the answer, so that a test can see the check fail
  */
 #include "cpu/opaque.h"
@@ -46,7 +48,10 @@ static unsigned long calls(long n)
     return next;
 }
 
-/* The top of the tree, in the same order. Its own calls, one in some twenty thousand, are not counted. */
+/*
+ * The top of the tree, in the same order. Its own calls, one in some twenty thousand, are not
+ * counted.
+ */
 static void walk(long n)
 {
     if (n <= SUBTREE) {

@@ -2,7 +2,8 @@
  * Functions of the C library, in double precision.
  *
  *   op=sqrt|pow|exp|log|sin|asin
- *   mode=each|chain    arguments from a table, or (sin and sqrt) each argument is a number of the table plus the last result
+ *   mode=each|chain    arguments from a table, or (sin and sqrt) each argument is a number of the
+ *                      table plus the last result
  *   wrong=1            spoils the answer, so that a test can see the check fail
  *
  * A table has 256 arguments, spread evenly over a range by a generator that is the same everywhere.
@@ -18,7 +19,10 @@ enum { ARGUMENTS = 256 };
 
 static double first[ARGUMENTS], second[ARGUMENTS]; /* second: the exponents of pow */
 
-/* Results are stored: a sum of them would be saved around each call, a chain that takes longer than some functions. */
+/*
+ * Results are stored: a sum of them would be saved around each call, a chain that takes longer than
+ * some functions.
+ */
 static double results[ARGUMENTS];
 
 #define EACH(name, call)                          \
@@ -79,7 +83,9 @@ static const struct function *choose(const char *name, const char *mode)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0 && strcmp(functions[i].mode, mode) == 0)
             return &functions[i];
-    kit_error("no op=%s mode=%s: try sqrt, pow, exp, log, sin or asin, and mode=chain with sqrt and sin only", name, mode);
+    kit_error("no op=%s mode=%s: try sqrt, pow, exp, log, sin or asin, and mode=chain with sqrt "
+              "and sin only",
+              name, mode);
 }
 
 /* A number from 0 to 1 with 24 bits: everywhere the same. */

@@ -1,4 +1,7 @@
-/* Recursion: the Tower of Hanoi. One count moves disks=10 disks from the first peg to the third: 1,023 moves. */
+/*
+ * Recursion: the Tower of Hanoi. One count moves disks=10 disks from the first peg to the third:
+ * 1,023 moves.
+ */
 #include "kit.h"
 
 static int pegs[4]; /* disks on pegs 1 to 3 */

@@ -1,11 +1,13 @@
 /*
- * Linpack: solves a dense system of linear equations by LU factorisation with partial pivoting, in double precision. One
- * count is a floating point operation; by definition a solution takes 2/3 n^3 + 2 n^2 of them.
+ * Linpack: solves a dense system of linear equations by LU factorisation with partial pivoting, in
+ * double precision. One count is a floating point operation; by definition a solution takes 2/3 n^3
+ * + 2 n^2 of them.
  *
  *   n=200      equations
  *   wrong=1    spoils every solution, so that a test can see the check fail
  *
- * Every solution is checked: |A x - b| / (|A| |x| n eps), in maximum norms, is some hundredth, and the worst is reported.
+ * Every solution is checked: |A x - b| / (|A| |x| n eps), in maximum norms, is some hundredth, and
+ * the worst is reported.
  */
 #include <errno.h>
 #include <float.h>
@@ -16,11 +18,11 @@
 
 #include "kit.h"
 
-enum { MOST = 1000 };
+enum { MAX_EQUATIONS = 1000 };
 
 static long n, stride;
 static double *a, *lu; /* the matrix, and what becomes of it */
-static double b[MOST], x[MOST];
+static double b[MAX_EQUATIONS], x[MAX_EQUATIONS];
 static double norm; /* of A */
 static double worst, wrong;
 
@@ -52,7 +54,10 @@ static void swap_rows(double *one, double *other)
     }
 }
 
-/* Brings the greatest element of the rest of a column to the top, with its row and its right-hand side. */
+/*
+ * Brings the greatest element of the rest of a column to the top, with its row and its right-hand
+ * side.
+ */
 static void pivot(long k)
 {
     long best = k;
@@ -128,7 +133,8 @@ static void prepare(void)
     a = aligned_alloc(64, size);
     lu = aligned_alloc(64, size);
     if (!a || !lu)
-        kit_error("no memory for a matrix of %zu bytes (%s): try a smaller n=", size, strerror(errno));
+        kit_error("no memory for a matrix of %zu bytes (%s): try a smaller n=", size,
+                  strerror(errno));
     memset(a, 0, size);
     for (long i = 0; i < n; i++) {
         double sum = 0;
@@ -147,7 +153,7 @@ int main(int argc, char **argv)
     unsigned long operations;
 
     kit_init(argc, argv);
-    n = kit_arg_number("n", 200, 10, MOST);
+    n = kit_arg_number("n", 200, 10, MAX_EQUATIONS);
     wrong = 1e-6 * (double)kit_arg_number("wrong", 0, 0, 1);
     stride = (n + 15) / 8 * 8; /* rows begin on a cache line, and not all on the same ones */
     operations = (unsigned long)(2 * n * n * n / 3 + 2 * n * n);

@@ -1,6 +1,6 @@
 /*
- * A product of two square matrices in double precision, C = A B: plain loops, cut so that compilers make vectors of them
- * and caches hold what is used again.
+ * A product of two square matrices in double precision, C = A B: plain loops, cut so that compilers
+ * make vectors of them and caches hold what is used again.
  *
  *   n=256      rows and columns, a multiple of 16
  *   wrong=1    spoils an entry of the product, so that a test can see the check fail
@@ -18,13 +18,18 @@ enum { PIECE = 16, PADDING = 8 };
 static long n, stride; /* not a power of two: rows would fall upon each other in a cache */
 static double *a, *b, *c;
 
-/* Adds to four rows of C what two columns of A and two rows of B make: what is read of B serves for the four. */
+/*
+ * Adds to four rows of C what two columns of A and two rows of B make: what is read of B serves for
+ * the four.
+ */
 static inline void add_rows(double *restrict row0, const double *from, const double *restrict upper,
                             const double *restrict lower)
 {
-    double *restrict row1 = row0 + stride, *restrict row2 = row1 + stride, *restrict row3 = row2 + stride;
+    double *restrict row1 = row0 + stride, *restrict row2 = row1 + stride,
+                     *restrict row3 = row2 + stride;
     const double u0 = from[0], u1 = from[stride], u2 = from[2 * stride], u3 = from[3 * stride];
-    const double l0 = from[1], l1 = from[stride + 1], l2 = from[2 * stride + 1], l3 = from[3 * stride + 1];
+    const double l0 = from[1], l1 = from[stride + 1], l2 = from[2 * stride + 1],
+                 l3 = from[3 * stride + 1];
 
     for (long j = 0; j < n; j++) {
         row0[j] += u0 * upper[j] + l0 * lower[j];
@@ -52,7 +57,10 @@ static double times(const double *row, const double *vector)
     return sum;
 }
 
-/* How far C v is from A (B v), for some v: all entries of C take part. A sum, which a NaN spoils too. */
+/*
+ * How far C v is from A (B v), for some v: all entries of C take part. A sum, which a NaN spoils
+ * too.
+ */
 static double error(const double *v, double *bv)
 {
     double off = 0, all = 0;

@@ -1,12 +1,15 @@
 /*
- * What else has the processor: reads the clock and does nothing else. Between two reads nothing should happen; what takes
- * longer than gap= ns was spent by somebody else, the kernel, another program, or another guest.
+ * What else has the processor: reads the clock and does nothing else. Between two reads nothing
+ * should happen; what takes longer than gap= ns was spent by somebody else, the kernel, another
+ * program, or another guest.
  *
  *     value held PERCENT %            share of the window in such gaps
  *     value longest US us             the longest of them
  *     value gaps N /s                 how many; and how many of at least 10 us, 100 us and 1 ms
- *     value switches N /s             how often another program took the processor (of this program's own switches)
- *     value interrupts N /s           of this processor, from Linux's /proc; not of a program that moved in the meantime
+ *     value switches N /s             how often another program took the processor (of this
+ *                                     program's own switches)
+ *     value interrupts N /s           of this processor, from Linux's /proc; not of a program that
+ *                                     moved in the meantime
  *     value softirqs N /s
  *
  *     gap=NS (1000)
@@ -84,7 +87,8 @@ static struct kernel interrupts_now(void)
 {
     const int cpu = sched_getcpu();
 
-    return (struct kernel){column_sum("/proc/interrupts", cpu), column_sum("/proc/softirqs", cpu), 0, cpu};
+    return (struct kernel){column_sum("/proc/interrupts", cpu), column_sum("/proc/softirqs", cpu),
+                           0, cpu};
 }
 
 #else

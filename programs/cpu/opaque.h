@@ -1,11 +1,15 @@
 /*
- * Keeps work whose results are not used: an empty assembler statement that says its operand may have changed. Nothing that
- * passes through one can be folded, shared, moved across another, vectorised or dropped.
+ * Keeps work whose results are not used: an empty assembler statement that says its operand may
+ * have changed. Nothing that passes through one can be folded, shared, moved across another,
+ * vectorised or dropped.
  */
 #ifndef OPAQUE_H
 #define OPAQUE_H
 
-/* Where a double is kept. Where the name of that is not known it passes through memory, which takes longer. */
+/*
+ * Where a double is kept. Where the name of that is not known it passes through memory, which takes
+ * longer.
+ */
 #if defined __x86_64__ || defined __SSE2__
 #define FLOAT_REGISTER "+x"
 #elif defined __aarch64__ || defined __ARM_FP

@@ -1,10 +1,11 @@
 /*
- * Double-precision Whetstone: eight kinds of loop in the proportions of scientific programs of about 1970. The score, MWIPS,
- * is the number of Whetstone instructions per microsecond; the time of module 1, which does ten times the original's work,
- * counts one tenth.
+ * Double-precision Whetstone: eight kinds of loop in the proportions of scientific programs of
+ * about 1970. The score, MWIPS, is the number of Whetstone instructions per microsecond; the time
+ * of module 1, which does ten times the original's work, counts one tenth.
  *
- * The program finds out how long a pass takes (calibrate=MS: how long that takes at least), then runs as many at a time as
- * take about a hundredth of the window, until it is over: all copies end together, whatever their speeds.
+ * The program finds out how long a pass takes (calibrate=MS: how long that takes at least), then
+ * runs as many at a time as take about a hundredth of the window, until it is over: all copies end
+ * together, whatever their speeds.
  */
 #include <math.h>
 
@@ -68,7 +69,10 @@ static void array_parameter(long passes)
     answers[1] = e[3];
 }
 
-/* Branches written out: gcc makes three dependent selections of conditional expressions, and one of these. */
+/*
+ * Branches written out: gcc makes three dependent selections of conditional expressions, and one of
+ * these.
+ */
 static void branches(long passes)
 {
     long j = 1;
@@ -170,8 +174,9 @@ static void functions(long passes)
 /* Runs all modules and returns the time that counts, in ns. */
 static double run(long passes)
 {
-    static void (*const modules[MODULES])(long) = {array_elements, array_parameter, branches,   integers,
-                                                   trigonometry,   procedures,      references, functions};
+    static void (*const modules[MODULES])(long) = {array_elements, array_parameter, branches,
+                                                   integers,       trigonometry,    procedures,
+                                                   references,     functions};
     int64_t before = kit_now(), now;
     double time = 0;
 
@@ -184,7 +189,9 @@ static double run(long passes)
     return time;
 }
 
-/* After one pass, whatever the window: the values that are printed for this benchmark everywhere. */
+/*
+ * After one pass, whatever the window: the values that are printed for this benchmark everywhere.
+ */
 static void prove(void)
 {
     static const char *const names[MODULES] = {"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"};

@@ -1,16 +1,20 @@
 /*
- * Reads and writes a file past the page cache, from several threads if there are copies. The file is laid out in the current
- * directory first. The count is in operations, or in bytes; every operation is timed.
+ * Reads and writes a file past the page cache, from several threads if there are copies. The file
+ * is laid out in the current directory first. The count is in operations, or in bytes; every
+ * operation is timed.
  *
- *   op=read|write|mix|fsync|fdatasync  what is done with a block: mix reads one and writes the next; the last two write it and
- *                                  wait until it is on the disk
- *   order=random|sequential        every block once before one comes again, or from the i/n-th of the file on for copy i of n
+ *   op=read|write|mix|fsync|fdatasync  what is done with a block: mix reads one and writes the
+ *                                  next; the last two write it and wait until it is on the disk
+ *   order=random|sequential        every block once before one comes again, or from the i/n-th of
+ *                                  the file on for copy i of n
  *   block=SIZE (4k)                from 4k to 4m
  *   depth=N (1)                    how many of each copy are on their way at once
- *   engine=uring|sync              by io_uring, or by threads that each wait for theirs: where io_uring is forbidden, and for fsync
+ *   engine=uring|sync              by io_uring, or by threads that each wait for theirs: where
+ *                                  io_uring is forbidden, and for fsync
  *   size=SIZE (256m)               of the file
  *   direct=0|1 (1)                 past the page cache, or through it
- *   count=operations|bytes         missing: bytes of a sequential order, operations of a random one and of fsync
+ *   count=operations|bytes         missing: bytes of a sequential order, operations of a random one
+ *                                  and of fsync
  *   keep=0|1 (0)                   the file stays for the next trial
  *   wrong=0|1 (0)                  spoils what is checked first: the check must tell
  */
@@ -78,8 +82,9 @@ static int is_right(char *buffer, off_t at, const uint64_t *by)
 }
 
 /*
- * Through the page cache a block that is being written may be read half old, half new, also twice if its writer lost the
- * processor in between. What is wrong stays so: it is looked at for a second.
+ * Through the page cache a block that is being written may be read half old, half new, also twice
+ * if its writer lost the processor in between. What is wrong stays so: it is looked at for a
+ * second.
  */
 static int is_right_soon(char *buffer, off_t at)
 {
@@ -99,9 +104,11 @@ static int is_right_soon(char *buffer, off_t at)
 static void verify(struct copy *copy, char *buffer, off_t at, int writes, ssize_t done)
 {
     if (done < 0)
-        kit_error("cannot %s at byte %lld of the file (%s)", writes ? "write" : "read", (long long)at, strerror(errno));
+        kit_error("cannot %s at byte %lld of the file (%s)", writes ? "write" : "read",
+                  (long long)at, strerror(errno));
     if (done != (ssize_t)block)
-        kit_error("%zd of %zu bytes at byte %lld of the file came through: is the disk full?", done, block, (long long)at);
+        kit_error("%zd of %zu bytes at byte %lld of the file came through: is the disk full?", done,
+                  block, (long long)at);
     if (!writes && !is_right_soon(buffer, at))
         __atomic_fetch_add(&copy->wrong, 1, __ATOMIC_RELAXED);
 }
@@ -133,7 +140,8 @@ static void work_by_ring(struct copy *copy)
     for (;;) {
         struct ring_done done = ring_wait(&copy->ring);
         errno = done.result < 0 ? -done.result : 0;
-        verify(copy, copy->buffers + done.slot * block, copy->at[done.slot], copy->writes[done.slot], done.result);
+        verify(copy, copy->buffers + done.slot * block, copy->at[done.slot],
+               copy->writes[done.slot], done.result);
         count(copy, copy->at[done.slot], copy->writes[done.slot], done.took);
         submit(copy, done.slot);
     }
@@ -169,7 +177,10 @@ static void work_by_waiting(struct copy *copy, char *buffer)
     }
 }
 
-/* A thread beside the one that is counted: it runs where that one does, and what it does is counted there. */
+/*
+ * A thread beside the one that is counted: it runs where that one does, and what it does is counted
+ * there.
+ */
 static void *help(void *buffer)
 {
     size_t number = (size_t)((char *)buffer - copies->buffers) / block;
@@ -189,8 +200,9 @@ static void hire(struct copy *copy)
     for (unsigned i = 1; i < depth; i++) {
         int why = team_thread(help, copy->buffers + i * block);
         if (why)
-            kit_skip("%u threads for each copy were refused (%s): try a smaller depth= or a higher `ulimit -u`", depth,
-                     strerror(why));
+            kit_skip("%u threads for each copy were refused (%s): try a smaller depth= or a higher "
+                     "`ulimit -u`",
+                     depth, strerror(why));
     }
 }
 
@@ -207,12 +219,16 @@ static void work(struct kit_thread *me)
 
 /* --- the end --- */
 
-/* Whether what was written last is there: whoever comes to write the same block writes the same salt. */
+/*
+ * Whether what was written last is there: whoever comes to write the same block writes the same
+ * salt.
+ */
 static unsigned long read_back(const struct copy *copy)
 {
     off_t at = copy->last;
 
-    return at >= 0 && (pread(file, spare, block, at) != (ssize_t)block || !is_right(spare, at, &salt));
+    return at >= 0 &&
+           (pread(file, spare, block, at) != (ssize_t)block || !is_right(spare, at, &salt));
 }
 
 static void end(int finished)
@@ -231,19 +247,24 @@ static void end(int finished)
 
 static char *pages(size_t size)
 {
-    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    char *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (memory == MAP_FAILED)
-        kit_error("no memory for %zu bytes (%s): try a smaller block= or depth=", size, strerror(errno));
+        kit_error("no memory for %zu bytes (%s): try a smaller block= or depth=", size,
+                  strerror(errno));
     return memory;
 }
 
 static void prepare_copies(int number)
 {
-    size_t each = depth * block, memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t each = depth * block,
+           memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 
     if (each > memory / 2 / (size_t)number)
-        kit_skip("%d queues of %zu MiB are more than half the memory: try a smaller block= or depth=", number, each >> 20);
+        kit_skip(
+            "%d queues of %zu MiB are more than half the memory: try a smaller block= or depth=",
+            number, each >> 20);
     copies = (void *)pages((size_t)number * sizeof *copies);
     copies->buffers = pages((size_t)number * each);
     spare = pages(block);
@@ -262,8 +283,9 @@ static void prepare_queues(int number)
     for (int i = 0; i < number && with_ring; i++) {
         int why = ring_open(&copies[i].ring, depth, file);
         if (why) {
-            kit_note("io_uring was refused (%s): pread and pwrite in %u thread%s were measured instead", strerror(why), depth,
-                     depth > 1 ? "s" : "");
+            kit_note(
+                "io_uring was refused (%s): pread and pwrite in %u thread%s were measured instead",
+                strerror(why), depth, depth > 1 ? "s" : "");
             with_ring = 0;
         }
     }
@@ -274,14 +296,16 @@ static void prepare_queues(int number)
 /* --- arguments --- */
 
 /* A number of bytes, with k, m or g after it. */
-static uint64_t size_arg(const char *name, const char *missing, uint64_t low, uint64_t high, uint64_t multiple)
+static uint64_t size_arg(const char *name, const char *missing, uint64_t low, uint64_t high,
+                         uint64_t multiple)
 {
     const char *value = kit_arg(name, missing), *end;
     const uint64_t number = kit_bytes(value, &end);
 
     if (end == value || *end || number < low || number > high || number % multiple)
         kit_error("%s=%s is not a multiple of %lluk from %lluk to %lluk, such as %s", name, value,
-                  (unsigned long long)multiple >> 10, (unsigned long long)low >> 10, (unsigned long long)high >> 10, missing);
+                  (unsigned long long)multiple >> 10, (unsigned long long)low >> 10,
+                  (unsigned long long)high >> 10, missing);
     return number;
 }
 
@@ -314,7 +338,8 @@ int main(int argc, char **argv)
     depth = (unsigned)kit_arg_number("depth", 1, 1, RING_DEEPEST);
     with_ring = word_arg("engine", "uring", WORDS("sync", "uring")) && op <= MIX;
     direct = (int)kit_arg_number("direct", 1, 0, 1);
-    bytes = word_arg("count", random_order || op > MIX ? "operations" : "bytes", WORDS("operations", "bytes"));
+    bytes = word_arg("count", random_order || op > MIX ? "operations" : "bytes",
+                     WORDS("operations", "bytes"));
     keep = (int)kit_arg_number("keep", 0, 0, 1);
     spoils = (int)kit_arg_number("wrong", 0, 0, 1);
     unit = bytes ? block : 1;

@@ -20,7 +20,10 @@ void blocks_fill(void *memory, size_t size, uint64_t seed)
         words[i] = mix(seed + i * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The last word is made of the first two: of a sector that is half of one write and half of another they do not fit. */
+/*
+ * The last word is made of the first two: of a sector that is half of one write and half of another
+ * they do not fit.
+ */
 void blocks_stamp(void *memory, size_t size, off_t at, uint64_t salt)
 {
     uint64_t number = (uint64_t)at / BLOCKS_SECTOR, end = number + size / BLOCKS_SECTOR;
@@ -38,13 +41,14 @@ int blocks_right(const void *memory, size_t size, off_t at, const uint64_t *salt
     int right = 1;
 
     for (const uint64_t *words = memory; number < end; number++, words += WORDS)
-        right &= words[0] == number && words[WORDS - 1] == mix(number + words[1]) && (!salt || words[1] == *salt);
+        right &= words[0] == number && words[WORDS - 1] == mix(number + words[1]) &&
+                 (!salt || words[1] == *salt);
     return right;
 }
 
 /*
- * Every step maps the numbers below a power of two onto themselves, so their sequence does too; what is not below the count
- * is sent round again.
+ * Every step maps the numbers below a power of two onto themselves, so their sequence does too;
+ * what is not below the count is sent round again.
  */
 uint64_t blocks_nth(uint64_t n, uint64_t count, uint64_t seed)
 {

@@ -25,8 +25,9 @@ static const struct {
     const char *name;
     enum { DISK, MEMORY, CACHED } kind;
 } systems[] = {
-    {0x01021994, "tmpfs", MEMORY},   {0x858458f6, "ramfs", MEMORY}, {0x2fc12fc1, "zfs", CACHED}, {0x794c7630, "overlayfs", DISK},
-    {0x65735546, "fuse", DISK},      {0x6969, "nfs", DISK},         {0x01021997, "9p", DISK},    {0xf15f, "ecryptfs", DISK},
+    {0x01021994, "tmpfs", MEMORY},   {0x858458f6, "ramfs", MEMORY}, {0x2fc12fc1, "zfs", CACHED},
+    {0x794c7630, "overlayfs", DISK}, {0x65735546, "fuse", DISK},    {0x6969, "nfs", DISK},
+    {0x01021997, "9p", DISK},        {0xf15f, "ecryptfs", DISK},
 };
 
 static char here[512];
@@ -71,8 +72,10 @@ static void need_room(off_t size)
         kit_error("cannot ask for the free space of %s (%s): " ANOTHER, here, strerror(errno));
     free = (int64_t)system.f_bavail * (int64_t)system.f_frsize;
     if (free < needed)
-        kit_skip("a file of %lld MiB needs %lld MiB free in %s and has %lld: " ANOTHER " or a smaller size=",
-                 (long long)(size / DISK_PIECE), (long long)(needed / DISK_PIECE), here, (long long)(free / DISK_PIECE));
+        kit_skip("a file of %lld MiB needs %lld MiB free in %s and has %lld: " ANOTHER
+                 " or a smaller size=",
+                 (long long)(size / DISK_PIECE), (long long)(needed / DISK_PIECE), here,
+                 (long long)(free / DISK_PIECE));
 }
 
 /* The alignment that direct access needs, from Linux 6.1. */
@@ -81,17 +84,20 @@ static void need_alignment(int file, size_t block)
 #ifdef STATX_DIOALIGN
     struct statx told;
 
-    if (statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &told) == 0 && told.stx_mask & STATX_DIOALIGN) {
+    if (statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &told) == 0 &&
+        told.stx_mask & STATX_DIOALIGN) {
         if (told.stx_dio_offset_align == 0)
             kit_skip("%s of %s has no direct access to files: " ANOTHER, system_name, here);
         if (block % told.stx_dio_offset_align != 0)
-            kit_skip("%s of %s reads and writes multiples of %u bytes past its cache: try a larger block=", system_name, here,
-                     told.stx_dio_offset_align);
+            kit_skip("%s of %s reads and writes multiples of %u bytes past its cache: try a larger "
+                     "block=",
+                     system_name, here, told.stx_dio_offset_align);
     }
 #endif
     if (pread(file, piece, block < sizeof piece ? block : sizeof piece, 0) < 0)
-        kit_skip("%s of %s does not read %zu bytes past its cache (%s): " ANOTHER " or a larger block=", system_name, here, block,
-                 strerror(errno));
+        kit_skip("%s of %s does not read %zu bytes past its cache (%s): " ANOTHER
+                 " or a larger block=",
+                 system_name, here, block, strerror(errno));
 }
 
 /* --- the file --- */
@@ -111,10 +117,14 @@ static int open_here(const char *name, int flags, int direct)
 
 static int is_laid(int file, off_t at)
 {
-    return pread(file, piece, sizeof piece, at) == sizeof piece && blocks_right(piece, sizeof piece, at, NULL);
+    return pread(file, piece, sizeof piece, at) == sizeof piece &&
+           blocks_right(piece, sizeof piece, at, NULL);
 }
 
-/* What bears the name is complete: it got it when it was. Yet it may be somebody else's, or of another size. */
+/*
+ * What bears the name is complete: it got it when it was. Yet it may be somebody else's, or of
+ * another size.
+ */
 static int find(off_t size, int direct)
 {
     int file = open_here(NAME, 0, direct);
@@ -122,7 +132,8 @@ static int find(off_t size, int direct)
 
     if (file < 0)
         return -1;
-    if (fstat(file, &had) == 0 && had.st_size == size && is_laid(file, 0) && is_laid(file, size - DISK_PIECE))
+    if (fstat(file, &had) == 0 && had.st_size == size && is_laid(file, 0) &&
+        is_laid(file, size - DISK_PIECE))
         return file;
     close(file);
     unlink(NAME);
@@ -139,8 +150,10 @@ static void write_piece(int file, off_t at)
     if (n == sizeof piece)
         return;
     if (n >= 0 || errno == ENOSPC || errno == EDQUOT)
-        kit_skip("%s has no room after MiB %lld of the file: " ANOTHER " or a smaller size=", here, (long long)(at / DISK_PIECE));
-    kit_error("cannot write MiB %lld of the file in %s (%s): " ANOTHER, (long long)(at / DISK_PIECE), here, strerror(errno));
+        kit_skip("%s has no room after MiB %lld of the file: " ANOTHER " or a smaller size=", here,
+                 (long long)(at / DISK_PIECE));
+    kit_error("cannot write MiB %lld of the file in %s (%s): " ANOTHER,
+              (long long)(at / DISK_PIECE), here, strerror(errno));
 }
 
 /* No holes and nothing left to be written back: what is read later comes from the disk. */

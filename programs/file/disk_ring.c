@@ -14,7 +14,10 @@
 
 #include "kit.h"
 
-/* Came with Linux 5.6, as reading and writing without a vector did: older headers and kernels are done without. */
+/*
+ * Came with Linux 5.6, as reading and writing without a vector did: older headers and kernels are
+ * done without.
+ */
 #if defined IORING_FEAT_RW_CUR_POS && defined SYS_io_uring_setup
 
 #define WANTED (IORING_FEAT_SINGLE_MMAP | IORING_FEAT_RW_CUR_POS)
@@ -49,7 +52,10 @@ static int map(struct ring *ring, const struct io_uring_params *told)
     return 0;
 }
 
-/* With COOP_TASKRUN (Linux 5.19) answers wait until we enter the kernel, which we do all the time, and interrupt nobody. */
+/*
+ * With COOP_TASKRUN (Linux 5.19) answers wait until we enter the kernel, which we do all the time,
+ * and interrupt nobody.
+ */
 static int setup(unsigned depth, struct io_uring_params *told)
 {
 #ifdef IORING_SETUP_COOP_TASKRUN
@@ -78,7 +84,8 @@ int ring_open(struct ring *ring, unsigned depth, int file)
 /* Returns what io_uring_enter(2) does, which the kit's timer may interrupt. */
 static long enter(const struct ring *ring, unsigned requests, unsigned answers)
 {
-    long n = syscall(SYS_io_uring_enter, ring->fd, requests, answers, IORING_ENTER_GETEVENTS, NULL, 0);
+    long n =
+        syscall(SYS_io_uring_enter, ring->fd, requests, answers, IORING_ENTER_GETEVENTS, NULL, 0);
 
     if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EBUSY)
         kit_error("io_uring took no request (%s): try engine=sync", strerror(errno));

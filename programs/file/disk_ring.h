@@ -1,4 +1,7 @@
-/* A queue of reads and writes by io_uring, without a library: as many as it is deep are on their way at once. */
+/*
+ * A queue of reads and writes by io_uring, without a library: as many as it is deep are on their
+ * way at once.
+ */
 #ifndef DISK_RING_H
 #define DISK_RING_H
 
@@ -24,7 +27,9 @@ struct ring_done {
     int64_t took; /* ns */
 };
 
-/* Makes a ring of `depth` slots for an open file. Returns 0, or the errno for which there is none. */
+/*
+ * Makes a ring of `depth` slots for an open file. Returns 0, or the errno for which there is none.
+ */
 int ring_open(struct ring *ring, unsigned depth, int file);
 
 /* Reads or writes `size` bytes at an offset, under the number of a slot that is free. */

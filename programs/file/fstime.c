@@ -1,10 +1,12 @@
 /*
- * File write, read and copy through the page cache, always the same file again: mode=write, read or copy in buffers of
- * block=1024 bytes, the file being blocks=2000 KiB long. The count is in units of 256 bytes.
+ * File write, read and copy through the page cache, always the same file again: mode=write, read or
+ * copy in buffers of block=1024 bytes, the file being blocks=2000 KiB long. The count is in units
+ * of 256 bytes.
  *
- * prime=SECONDS is UnixBench's preparation: it writes and reads for so long, with sync and sleep before each phase; what is only
- * written starts empty. prime=0 goes through the file once in every way the mode needs. The files are dummy0-PID and dummy1-PID
- * in the current directory.
+ * prime=SECONDS is UnixBench's preparation: it writes and reads for so long, with sync and sleep
+ * before each phase; what is only written starts empty. prime=0 goes through the file once in every
+ * way the mode needs. The files are dummy0-PID-N and dummy1-PID-N in the current directory,
+ * N being the number of a copy that is a thread.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,38 +16,54 @@
 #include <unistd.h>
 
 #include "kit.h"
+#include "thread/team.h"
 
-enum { UNIT = 256, LARGEST = 8192, PAGE = 4096, OFFSET = 480 };
+enum { UNIT_BYTES = 256, MAX_BLOCK_BYTES = 8192, PAGE = 4096, OFFSET = 480 };
 
 /*
- * The speed of the kernel's copying depends on where in its page the buffer begins, by 10 % and more. UnixBench's begins at
- * byte 480, as strace shows, so ours does.
+ * The speed of the kernel's copying depends on where in its page the buffer begins, by 10 % and
+ * more. UnixBench's begins at byte 480, as strace shows, so ours does.
  */
-static char pages[LARGEST + PAGE] __attribute__((aligned(PAGE)));
+static __thread char pages[MAX_BLOCK_BYTES + PAGE] __attribute__((aligned(PAGE)));
 #define buffer (pages + OFFSET)
 
-static char names[2][32];
-static int source, target;
+enum { NAME_BYTES = 48 };
+
+static __thread int source, target;
+static __thread struct kit_thread *self;
 static size_t block;
-static long passes_buffers; /* buffers in the file */
+static long passes_buffers, prime_seconds; /* passes_buffers: buffers in the file */
+static void (*pass)(void);
+
+static void write_name(char *name, int which, int copy)
+{
+    snprintf(name, NAME_BYTES, "dummy%d-%ld-%d", which, (long)getpid(), copy);
+}
 
 static void remove_files(int finished)
 {
+    char name[NAME_BYTES];
+
     (void)finished;
-    unlink(names[0]);
-    unlink(names[1]);
+    for (int copy = 0; copy < team_number(); copy++)
+        for (int which = 0; which < 2; which++) {
+            write_name(name, which, copy);
+            unlink(name);
+        }
 }
 
 static int make_file(int which)
 {
+    char name[NAME_BYTES];
     int fd;
 
-    snprintf(names[which], sizeof names[which], "dummy%d-%ld", which, (long)getpid());
+    write_name(name, which, self->number);
     /* Others may write in the directory, and know the name. */
-    unlink(names[which]);
-    fd = open(names[which], O_RDWR | O_CREAT | O_EXCL, 0600);
+    unlink(name);
+    fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
-        kit_error("cannot make %s in the current directory (%s): try another --dir", names[which], strerror(errno));
+        kit_error("cannot make %s in the current directory (%s): try another --dir", name,
+                  strerror(errno));
     return fd;
 }
 
@@ -60,7 +78,8 @@ static void write_block(int fd, size_t size)
     ssize_t n = write(fd, buffer, size);
 
     if (n != (ssize_t)size)
-        kit_error("wrote %zd of %zu bytes (%s): is the file system full?", n, size, n < 0 ? strerror(errno) : "short");
+        kit_error("wrote %zd of %zu bytes (%s): is the file system full?", n, size,
+                  n < 0 ? strerror(errno) : "short");
 }
 
 static size_t read_block(int fd)
@@ -68,13 +87,13 @@ static size_t read_block(int fd)
     ssize_t n = read(fd, buffer, block);
 
     if (n < 0)
-        kit_error("cannot read %s (%s)", names[0], strerror(errno));
+        kit_error("cannot read the file (%s)", strerror(errno));
     return (size_t)n;
 }
 
 static inline void count(size_t size)
 {
-    kit_count += (size + UNIT / 2) / UNIT;
+    self->count += (size + UNIT_BYTES / 2) / UNIT_BYTES;
 }
 
 /* Each of these goes through the file once. */
@@ -117,18 +136,23 @@ static void settle(unsigned first, unsigned second)
     sleep(second);
 }
 
-static void repeat(void (*pass)(void), long seconds)
+static void repeat(void (*go_through)(void), long seconds)
 {
     int64_t end = kit_now() + seconds * 1000000000;
 
     do
-        pass();
+        go_through();
     while (kit_now() < end);
 }
 
-/* Until the file has been written, and read and copied if that is measured: all before ready, and none of it counts. */
-static void prime(void (*pass)(void), long seconds)
+/*
+ * Until the file has been written, and read and copied if that is measured: all before ready, and
+ * none of it counts.
+ */
+static void prime(void)
 {
+    const long seconds = prime_seconds;
+
     if (seconds > 0)
         settle(2, 2);
     repeat(write_file, pass == write_file ? 0 : seconds);
@@ -162,27 +186,35 @@ static void (*parse_mode(const char *mode))(void)
     kit_error("unknown mode=%s: try copy, write or read", mode);
 }
 
-int main(int argc, char **argv)
+static void prepare(struct kit_thread *me)
 {
-    void (*pass)(void);
-    long seconds;
-
-    kit_init(argc, argv);
-    pass = parse_mode(kit_arg("mode", "copy"));
-    block = (size_t)kit_arg_number("block", 1024, UNIT, LARGEST);
-    passes_buffers = kit_arg_number("blocks", 2000, 1, 1048576) * 1024 / (long)block;
-    seconds = kit_arg_number("prime", 0, 0, 60);
-    for (int i = 0; i < LARGEST; i++)
+    self = me;
+    for (int i = 0; i < MAX_BLOCK_BYTES; i++)
         buffer[i] = (char)i;
-    kit_at_end(remove_files);
     source = make_file(0);
     target = make_file(1);
-    prime(pass, seconds);
+    prime();
     check_files();
-    if (seconds > 0 && pass == write_file && ftruncate(source, 0) != 0)
-        kit_error("cannot empty %s (%s)", names[0], strerror(errno));
-    kit_count = 0;
-    kit_start();
+    if (prime_seconds > 0 && pass == write_file && ftruncate(source, 0) != 0)
+        kit_error("cannot empty the file (%s)", strerror(errno));
+    me->count = 0;
+}
+
+static void work(struct kit_thread *me)
+{
+    (void)me;
     for (;;)
         pass();
+}
+
+int main(int argc, char **argv)
+{
+    kit_init(argc, argv);
+    pass = parse_mode(kit_arg("mode", "copy"));
+    block = (size_t)kit_arg_number("block", 1024, UNIT_BYTES, MAX_BLOCK_BYTES);
+    passes_buffers = kit_arg_number("blocks", 2000, 1, 1048576) * 1024 / (long)block;
+    prime_seconds = kit_arg_number("prime", 0, 0, 60);
+    kit_at_end(remove_files);
+    team_prepare(prepare);
+    team_start(work);
 }

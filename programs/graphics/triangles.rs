@@ -3,10 +3,10 @@
 use crate::canvas::Canvas;
 use crate::gl::OPAQUE;
 use crate::kit::{Kit, Stop};
-use crate::picture::{Unit, prove};
+use crate::picture::{Unit, prove_frame};
 
-/// Meshes along each side of the net: each is two triangles.
-const MESHES: u16 = 224;
+/// Of the net; each mesh is two triangles.
+const MESHES_PER_SIDE: u16 = 224;
 
 const VERTEX: &str = "
     layout(location = 0) in vec3 knot;
@@ -19,21 +19,43 @@ const VERTEX: &str = "
 pub fn run(kit: &mut Kit) -> Result<(), Stop> {
     let canvas = Canvas::open(kit, (512, 512))?;
     canvas.gl.shader(VERTEX, OPAQUE)?;
-    let (knots, corners) = net();
-    let net = canvas.gl.mesh(&[3], &knots, &corners)?;
+    let corners = net_corners();
+    let net = canvas.gl.mesh(&[3], &net_knots(), &corners)?;
+
     canvas.gl.draw(&net, 1);
-    prove(kit, &canvas.gl, &canvas.target, Unit::Sides)?;
-    canvas.measure(kit, corners.len() as u64 / 3, |times| (0..times).for_each(|_| canvas.gl.draw(&net, 1)))
+    prove_frame(kit, &canvas.gl, &canvas.target, Unit::Sides)?;
+
+    let triangles = corners.len() as u64 / 3;
+    canvas.measure(kit, triangles, |drawings| {
+        for _ in 0..drawings {
+            canvas.gl.draw(&net, 1);
+        }
+    })
 }
 
-/// The knots, with x, y, and a colour that is 0 and 1 in turn; and three of them per triangle.
-fn net() -> (Vec<f32>, Vec<u16>) {
-    let side = MESHES + 1;
-    let at = |place: u16| f32::from(place) / f32::from(MESHES);
-    let knots = (0..side).flat_map(|y| (0..side).flat_map(move |x| [at(x), at(y), f32::from((x + y) % 2)])).collect();
-    let mesh = |x: u16, y: u16| {
-        let first = y * side + x;
-        [first, first + 1, first + side, first + side, first + 1, first + side + 1]
-    };
-    (knots, (0..MESHES).flat_map(|y| (0..MESHES).flat_map(move |x| mesh(x, y))).collect())
+/// The knots, row by row: x, y, and a colour that is 0 and 1 in turn.
+fn net_knots() -> Vec<f32> {
+    let mut knots = Vec::new();
+    for y in 0..=MESHES_PER_SIDE {
+        for x in 0..=MESHES_PER_SIDE {
+            let [left, bottom] = [x, y].map(|knot| f32::from(knot) / f32::from(MESHES_PER_SIDE));
+            knots.extend([left, bottom, f32::from((x + y) % 2)]);
+        }
+    }
+    knots
+}
+
+/// The numbers of three knots for each triangle.
+fn net_corners() -> Vec<u16> {
+    let knots_per_row = MESHES_PER_SIDE + 1;
+    let mut corners = Vec::new();
+    for y in 0..MESHES_PER_SIDE {
+        for x in 0..MESHES_PER_SIDE {
+            let knot = y * knots_per_row + x;
+            let above = knot + knots_per_row;
+            corners.extend([knot, knot + 1, above]);
+            corners.extend([above, knot + 1, above + 1]);
+        }
+    }
+    corners
 }

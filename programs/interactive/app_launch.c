@@ -1,12 +1,17 @@
 /*
- * Programs that start: fork, execute, read what a program reads, and say ready. The program that is launched is this one.
+ * Programs that start: fork, execute, read what a program reads, and say ready. The program that is
+ * launched is this one.
  *
- *     period=US                 from launch to launch [250000]; one that is still running when the next is due lets that drop
- *     files=N heap=MIB work=US  what each reads, of 4 to 64 KiB [50], touches [8] and works [5000] before it is ready
- *     cold=1                    the files are dropped from memory before each launch, outside of what is timed
+ *     period=US                 from launch to launch [250000]; one that is still running when the
+ *                               next is due lets that drop
+ *     files=N heap=MIB work=US  what each reads, of 4 to 64 KiB [50], touches [8] and works [5000]
+ *                               before it is ready
+ *     cold=1                    the files are dropped from memory before each launch, outside of
+ *                               what is timed
  *     deadline=US               from the planned moment to ready [0: none]
  *
- * Ready is the moment when its window would be shown: it writes that into a pipe. The end of the pipe is its end.
+ * Ready is the moment when its window would be shown: it writes that into a pipe. The end of the
+ * pipe is its end.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,12 +30,12 @@
 #include "interactive/world.h"
 
 enum {
-    SMALLEST = 4 << 10, /* bytes of a file */
-    LARGEST = 64 << 10,
+    MIN_FILE_BYTES = 4 << 10, /* bytes of a file */
+    MAX_FILE_BYTES = 64 << 10,
     MOST_FILES = 1000,
     NAME = 24,
     MOST_HEAP = 1 << 16, /* MiB */
-    LONGEST = 10000000,  /* us: of a period */
+    MAX_PERIOD_US = 10000000,  /* us: of a period */
     PAGE = 4096,         /* or more than that: then some are touched twice */
     MEBI = 1 << 20,
     NOT_EXECUTED = 99,
@@ -38,7 +43,8 @@ enum {
 };
 
 /* Arguments of the launcher that are the launched program's too. */
-static const char *const kept[] = {"policy", "priority", "timeslice", "nice", "fallback", "lock", "footprint", "unit"};
+static const char *const kept[] = {"policy",   "priority", "timeslice", "nice",
+                                   "fallback", "lock",     "footprint", "unit"};
 
 static char launched_word[] = "launched";
 static char folder[32];
@@ -49,7 +55,8 @@ static int cold;
 static int64_t period, work, deadline; /* ns */
 static char *words[WORDS + 1]; /* of the launched program */
 static volatile pid_t launched;
-static volatile unsigned sum; /* of what the launched program read: what is not used would not be done */
+/* of what the launched program read: what is not used would not be done */
+static volatile unsigned sum;
 
 /* --- the program that is launched --- */
 
@@ -74,13 +81,13 @@ static int open_file(const char *directory, long number)
 
 static unsigned read_files(const char *directory, long number)
 {
-    char *buffer = malloc(LARGEST);
+    char *buffer = malloc(MAX_FILE_BYTES);
     unsigned found = 0;
 
     for (long i = 0; buffer && i < number; i++) {
         int file = open_file(directory, i);
         ssize_t got;
-        while ((got = read(file, buffer, LARGEST)) > 0)
+        while ((got = read(file, buffer, MAX_FILE_BYTES)) > 0)
             found += (unsigned char)buffer[got - 1];
         if (got < 0)
             fail("read a file");
@@ -134,7 +141,7 @@ static _Noreturn void be_launched(int argc, char **argv)
     sum = read_files(directory, kit_arg_number("files", 0, 0, MOST_FILES));
     sum += map_file(directory);
     sum += touch_heap(kit_arg_number("heap", 0, 0, MOST_HEAP) * MEBI);
-    world_work(kit_arg_number("work", 0, 0, LONGEST) * 1000);
+    world_work(kit_arg_number("work", 0, 0, MAX_PERIOD_US) * 1000);
     length = snprintf(line, sizeof line, "ready %lld\n", (long long)kit_now());
     _exit(write(STDOUT_FILENO, line, (size_t)length) == length ? 0 : 1);
 }
@@ -193,7 +200,9 @@ static void check_end(int64_t ready)
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_EXECUTED)
         kit_error("cannot execute /proc/self/exe: is /proc mounted?");
     if (status != 0)
-        kit_error("the program that was launched ended with wait status %d: was it killed, or memory short?", status);
+        kit_error("the program that was launched ended with wait status %d: was it killed, or "
+                  "memory short?",
+                  status);
     if (ready == 0)
         kit_error("the program that was launched ended without being ready");
 }
@@ -233,13 +242,17 @@ static void drop_files(void)
     for (long i = 0; cold && i < files; i++) {
         int file = openat(folder_file, names[i], O_RDONLY | O_CLOEXEC);
         if (file < 0)
-            kit_error("the file %s/%s is gone: was it removed by something else?", folder, names[i]);
+            kit_error("the file %s/%s is gone: was it removed by something else?", folder,
+                      names[i]);
         posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
         close(file);
     }
 }
 
-/* A launch that would begin when the next one is due is dropped, with those that were due while one was still running. */
+/*
+ * A launch that would begin when the next one is due is dropped, with those that were due while one
+ * was still running.
+ */
 static void launch_all(const struct chain_window *window, long most)
 {
     long slot = 0;
@@ -263,8 +276,8 @@ static void launch_all(const struct chain_window *window, long most)
 
 static void write_file(long number, uint64_t *seed)
 {
-    static char bytes[LARGEST];
-    size_t size = SMALLEST + (size_t)(world_random(seed) * (LARGEST - SMALLEST));
+    static char bytes[MAX_FILE_BYTES];
+    size_t size = MIN_FILE_BYTES + (size_t)(world_random(seed) * (MAX_FILE_BYTES - MIN_FILE_BYTES));
     int file;
 
     for (size_t i = 0; i < size; i++)
@@ -272,7 +285,8 @@ static void write_file(long number, uint64_t *seed)
     snprintf(names[number], NAME, "%03ld", number);
     file = openat(folder_file, names[number], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 || write(file, bytes, size) != (ssize_t)size || (cold && fsync(file) != 0))
-        kit_error("cannot write %s/%s (%s): try another --dir", folder, names[number], strerror(errno));
+        kit_error("cannot write %s/%s (%s): try another --dir", folder, names[number],
+                  strerror(errno));
     close(file);
 }
 
@@ -312,7 +326,8 @@ static void prove_cold(void)
     for (long i = 0; cold && i < files; i++)
         resident += is_resident(i);
     if (resident * 2 > files)
-        kit_skip("the file system keeps its files in memory, so none is ever cold: try --dir on a disk");
+        kit_skip(
+            "the file system keeps its files in memory, so none is ever cold: try --dir on a disk");
 }
 
 static void tell(const char *name, const char *text, long number)
@@ -349,12 +364,12 @@ static void prepare_words(char *path)
 
 static void read_arguments(void)
 {
-    period = kit_arg_number("period", 250000, 1000, LONGEST) * 1000;
+    period = kit_arg_number("period", 250000, 1000, MAX_PERIOD_US) * 1000;
     files = kit_arg_number("files", 50, 1, MOST_FILES);
     heap = kit_arg_number("heap", 8, 0, MOST_HEAP);
-    work = kit_arg_number("work", 5000, 0, LONGEST) * 1000;
+    work = kit_arg_number("work", 5000, 0, MAX_PERIOD_US) * 1000;
     cold = (int)kit_arg_number("cold", 0, 0, 1);
-    deadline = kit_arg_number("deadline", 0, 0, LONGEST) * 1000;
+    deadline = kit_arg_number("deadline", 0, 0, MAX_PERIOD_US) * 1000;
 }
 
 /* Launches whose whole period lies in the window; the first is due when it opens. */

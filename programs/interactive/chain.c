@@ -22,9 +22,10 @@ enum {
     LINE = 64, /* bytes from one operation of the work to the next: see world.c */
     SECOND = 1000000000,
     MILLISECOND = 1000000,
-    LOOK = 100 * MILLISECOND, /* how often stages and stdin are looked after */
-    REST = 400 * MILLISECOND, /* of waiting for a moment: longer than the longest period of a row, so it is not disturbed */
-    END = SECOND,             /* what is waited for a stage's end */
+    LOOK_NS = 100 * MILLISECOND, /* how often stages and stdin are looked after */
+    /* of waiting for a moment: longer than the longest period of a row, so it is not disturbed */
+    REST_NS = 400 * MILLISECOND,
+    END_NS = SECOND,             /* what is waited for a stage's end */
 };
 
 struct stage {
@@ -46,7 +47,7 @@ static void (*after)(int finished);
 /* One that hangs in a driver must not hang the tool, so the wait has an end. */
 void chain_end(pid_t process, int finished)
 {
-    const int64_t until = kit_now() + END;
+    const int64_t until = kit_now() + END_NS;
 
     kill(process, SIGKILL);
     while (finished && waitpid(process, NULL, WNOHANG) == 0 && kit_now() < until)
@@ -69,7 +70,9 @@ void chain_after(void (*clean)(int finished))
 
 void chain_lost(const char *name)
 {
-    kit_error("%s was ended by something else before the test was over: was it killed, or memory short?", name);
+    kit_error(
+        "%s was ended by something else before the test was over: was it killed, or memory short?",
+        name);
 }
 
 /* Whether a stage is gone, or stdin; a load's stdin is the kit's. */
@@ -87,7 +90,7 @@ static void look(void)
 
 static void look_when_due(void)
 {
-    if (kit_now() - looked >= LOOK)
+    if (kit_now() - looked >= LOOK_NS)
         look();
 }
 
@@ -97,7 +100,8 @@ static void look_when_due(void)
 void chain_open(void)
 {
     if (strcmp(kit_arg("policy", "other"), "deadline") == 0)
-        kit_skip("the deadline policy is for tasks of one thread, and this is a chain of processes: try policy=fifo");
+        kit_skip("the deadline policy is for tasks of one thread, and this is a chain of "
+                 "processes: try policy=fifo");
     leader = getpid();
     prepared = chain_share(sizeof *prepared);
     kit_at_end(end_stages);
@@ -105,7 +109,8 @@ void chain_open(void)
 
 void *chain_share(size_t size)
 {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (memory == MAP_FAILED)
         kit_error("no memory for %zu bytes to share with the stages (%s)", size, strerror(errno));
@@ -129,7 +134,10 @@ static void put_nothing_on(int descriptor)
     close(null);
 }
 
-/* The scheduling policy comes along with a fork; locked memory does not, and the end of the leader is not noticed. */
+/*
+ * The scheduling policy comes along with a fork; locked memory does not, and the end of the leader
+ * is not noticed.
+ */
 static void become_stage(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -218,14 +226,15 @@ void chain_hand(chain_word *word)
 /* Stages wait for ever, as they die with the leader; the leader looks for what is dead. */
 void chain_await(chain_word *word, uint32_t count)
 {
-    const struct timespec limit = time_of(LOOK);
+    const struct timespec limit = time_of(LOOK_NS);
     const int leads = getpid() == leader;
 
     while (!is_there(word, count)) {
         uint32_t seen = *word;
         if (is_there(word, count))
             break;
-        if (syscall(SYS_futex, word, FUTEX_WAIT, seen, leads ? &limit : NULL, NULL, 0) != 0 && errno == ETIMEDOUT)
+        if (syscall(SYS_futex, word, FUTEX_WAIT, seen, leads ? &limit : NULL, NULL, 0) != 0 &&
+            errno == ETIMEDOUT)
             look();
     }
 }
@@ -237,7 +246,7 @@ void chain_poll(struct pollfd *files, nfds_t number, int64_t until)
 
     look_when_due();
     now = kit_now();
-    limit = time_of(until <= now ? 0 : until - now < LOOK ? until - now : LOOK);
+    limit = time_of(until <= now ? 0 : until - now < LOOK_NS ? until - now : LOOK_NS);
     for (nfds_t i = 0; i < number; i++)
         files[i].revents = 0;
     ppoll(files, number, &limit, NULL);
@@ -245,8 +254,8 @@ void chain_poll(struct pollfd *files, nfds_t number, int64_t until)
 
 void chain_rest(int64_t until)
 {
-    for (int64_t now = kit_now(); until - now > REST; now = kit_now()) {
-        world_rest(now + REST);
+    for (int64_t now = kit_now(); until - now > REST_NS; now = kit_now()) {
+        world_rest(now + REST_NS);
         look();
     }
     world_rest(until);

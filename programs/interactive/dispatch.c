@@ -17,7 +17,8 @@
 
 enum {
     SLOTS = 1 << 16,      /* of a queue */
-    ROOM = SLOTS - 2048, /* requests in it: a worker reads a slot after it has taken it, and must find it unchanged */
+    /* requests in it: a worker reads a slot after it has taken it, and must find it unchanged */
+    MAX_WAITING = SLOTS - 2048,
 };
 
 struct queue {
@@ -28,7 +29,8 @@ struct queue {
 
 struct worker {
     struct queue *queue;
-    int near, far, poller; /* the messenger's end of the connection, the worker's, and what the worker waits with */
+    /* the messenger's end of the connection, the worker's, and what the worker waits with */
+    int near, far, poller;
     _Atomic int free;
 };
 
@@ -51,7 +53,8 @@ static void *memory(size_t size)
     void *found = calloc(1, size);
 
     if (!found)
-        kit_error("no memory for %zu bytes of requests (%s): try fewer workers", size, strerror(errno));
+        kit_error("no memory for %zu bytes of requests (%s): try fewer workers", size,
+                  strerror(errno));
     return found;
 }
 
@@ -78,11 +81,14 @@ static void connect_worker(long number, int listener, const struct sockaddr_in *
     const int on = 1;
 
     worker->near = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (worker->near < 0 || connect(worker->near, (const struct sockaddr *)address, sizeof *address) != 0)
-        kit_error("cannot connect over loopback (%s): is lo up, or `ulimit -n` too low?", strerror(errno));
+    if (worker->near < 0 ||
+        connect(worker->near, (const struct sockaddr *)address, sizeof *address) != 0)
+        kit_error("cannot connect over loopback (%s): is lo up, or `ulimit -n` too low?",
+                  strerror(errno));
     worker->far = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (worker->far < 0)
-        kit_error("cannot accept a connection over loopback (%s): is `ulimit -n` too low?", strerror(errno));
+        kit_error("cannot accept a connection over loopback (%s): is `ulimit -n` too low?",
+                  strerror(errno));
     setsockopt(worker->near, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(worker->far, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     worker->poller = make_poller();
@@ -96,8 +102,8 @@ static void connect_workers(void)
     socklen_t size = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 16) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) != 0 ||
+        listen(listener, 16) != 0 || getsockname(listener, (struct sockaddr *)&address, &size) != 0)
         kit_error("cannot listen on loopback (%s): is lo up?", strerror(errno));
     for (long i = 0; i < messenger_count; i++)
         messengers[i].poller = make_poller();
@@ -159,7 +165,8 @@ static int send_whole(int socket, const void *bytes, size_t size)
 
     if (sent <= 0)
         return 0;
-    return (size_t)sent == size || send(socket, (const char *)bytes + sent, size - (size_t)sent, MSG_NOSIGNAL) > 0;
+    return (size_t)sent == size ||
+           send(socket, (const char *)bytes + sent, size - (size_t)sent, MSG_NOSIGNAL) > 0;
 }
 
 int dispatch_ask(long number, struct request request)
@@ -168,7 +175,7 @@ int dispatch_ask(long number, struct request request)
 
     if (kind == DISPATCH_TCP)
         return send_whole(workers[number].near, &request, sizeof request);
-    if (queue->put - queue->taken >= ROOM)
+    if (queue->put - queue->taken >= MAX_WAITING)
         return 0;
     queue->requests[queue->put % SLOTS] = request;
     queue->put++;

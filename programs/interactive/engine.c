@@ -1,4 +1,7 @@
-/* See engine.h. Nothing here asks the time or sleeps but through world.h, so that a test can drive it. */
+/*
+ * See engine.h. Nothing here asks the time or sleeps but through world.h, so that a test can drive
+ * it.
+ */
 #include "engine.h"
 
 #include <string.h>
@@ -7,7 +10,7 @@
 #include "world.h"
 
 enum {
-    LONGEST = 10000000, /* us: of a period */
+    MAX_PERIOD_US = 10000000, /* us: of a period */
     LOAD_SWEEP = 100,   /* frames of a ramp in a load, which has no window */
     NAP = 600000000,   /* ns: longer sleeps than this are cut */
 };
@@ -25,13 +28,16 @@ struct engine_task engine_task(void)
     struct engine_task task = {0};
     const char *late = kit_arg("late", "drop");
 
-    task.late = strcmp(late, "queue") == 0 ? ENGINE_QUEUE : strcmp(late, "free") == 0 ? ENGINE_FREE : ENGINE_DROP;
+    task.late = strcmp(late, "queue") == 0  ? ENGINE_QUEUE
+                : strcmp(late, "free") == 0 ? ENGINE_FREE
+                                            : ENGINE_DROP;
     if (task.late == ENGINE_DROP && strcmp(late, "drop") != 0)
         kit_error("late=%s is none of drop, queue and free", late);
-    task.period = kit_arg_number("period", 0, task.late == ENGINE_FREE ? 0 : 100, LONGEST) * 1000;
-    task.work = kit_arg_number("work", 0, 0, LONGEST) * 1000;
+    task.period =
+        kit_arg_number("period", 0, task.late == ENGINE_FREE ? 0 : 100, MAX_PERIOD_US) * 1000;
+    task.work = kit_arg_number("work", 0, 0, MAX_PERIOD_US) * 1000;
     task.depth = kit_arg_number("depth", 1, 1, 1000);
-    task.deadline = kit_arg_number("deadline", 0, 0, LONGEST) * 1000;
+    task.deadline = kit_arg_number("deadline", 0, 0, MAX_PERIOD_US) * 1000;
     task.ramp = (int)kit_arg_number("ramp", 0, 0, 1);
     if (task.late != ENGINE_FREE && task.period == 0)
         kit_error("a task that does not run freely needs a period: try period=16667");
@@ -81,7 +87,8 @@ static int is_lost(const struct run *run, long slot, int64_t woke)
 {
     const struct engine_task *task = run->task;
 
-    return woke >= planned(run, slot) + task->period * (task->late == ENGINE_QUEUE ? task->depth : 1);
+    return woke >=
+           planned(run, slot) + task->period * (task->late == ENGINE_QUEUE ? task->depth : 1);
 }
 
 /* Sleeps through a long time, with looks after stdin. */
@@ -177,9 +184,14 @@ void engine_run(const struct engine_task *task)
         run.end = run.base + window.slice * window.slices;
         run.frames = task->period ? (long)((run.end - run.base) / task->period) - 1 : 0;
         if (task->period && run.frames < 1)
-            kit_error("a window shorter than two periods of %lld ns holds no frame: try a longer one", (long long)task->period);
+            kit_error(
+                "a window shorter than two periods of %lld ns holds no frame: try a longer one",
+                (long long)task->period);
     }
-    frames_prepare(run.frames ? run.frames : window.slices ? (long)((run.end - run.base) * 4 / task->work) + 1 : 0, world_has_stamps());
+    frames_prepare(run.frames      ? run.frames
+                   : window.slices ? (long)((run.end - run.base) * 4 / task->work) + 1
+                                   : 0,
+                   world_has_stamps());
     kit_wait();
     if (window.slices)
         kit_quiet();

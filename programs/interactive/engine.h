@@ -1,4 +1,7 @@
-/* Frames on an absolute schedule: slot k begins at base + k * period, however late the one before was. */
+/*
+ * Frames on an absolute schedule: slot k begins at base + k * period, however late the one before
+ * was.
+ */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -6,8 +9,13 @@
 
 /* What happens to what is late. */
 enum engine_late {
-    ENGINE_DROP,  /* what cannot begin before the next slot is dropped; after a late frame it continues with a slot ahead */
-    ENGINE_QUEUE, /* it catches up, back to back, and only what is behind by the depth of the queue is dropped */
+    /*
+     * what cannot begin before the next slot is dropped; after a late frame it continues with a
+     * slot ahead
+     */
+    ENGINE_DROP,
+    /* it catches up, back to back, and only what is behind by the depth of the queue is dropped */
+    ENGINE_QUEUE,
     ENGINE_FREE,  /* no schedule: one frame follows another */
 };
 
@@ -18,7 +26,9 @@ struct engine_task {
     int ramp;   /* the work goes from nothing to the whole period, once per window */
 };
 
-/* Reads the task's arguments: period=US work=US deadline=US late=drop|queue|free depth=N ramp=0|1 */
+/*
+ * Reads the task's arguments: period=US work=US deadline=US late=drop|queue|free depth=N ramp=0|1
+ */
 struct engine_task engine_task(void);
 
 /* Says ready, runs the task for its window, and reports; as a load, counts frames for ever. */

@@ -1,4 +1,6 @@
-/* See frames.h. A frame takes 16 bytes, so that an hour at 1 kHz fits into 64 MB; with stamps 20. */
+/*
+ * See frames.h. A frame takes 16 bytes, so that an hour at 1 kHz fits into 64 MB; with stamps 20.
+ */
 #define _GNU_SOURCE
 #include "frames.h"
 
@@ -15,7 +17,7 @@ enum {
     UNIT = 16, /* ns: 32 bits of them are 68 s, the longest that can be reported */
     NOT_DONE = 0,
     SECOND = 1000000000,
-    LOOK = SECOND / 2,
+    LOOK_NS = SECOND / 2,
 };
 
 struct record {
@@ -35,10 +37,12 @@ static int64_t looked;
 
 void *frames_memory(size_t size)
 {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (memory == MAP_FAILED)
-        kit_error("no memory for %zu bytes of frames (%s): try a shorter window", size, strerror(errno));
+        kit_error("no memory for %zu bytes of frames (%s): try a shorter window", size,
+                  strerror(errno));
     return memory;
 }
 
@@ -91,7 +95,7 @@ void frames_end(void)
 
 void frames_look(int64_t now)
 {
-    if (now - looked < LOOK)
+    if (now - looked < LOOK_NS)
         return;
     looked = now;
     if (kit_abandoned())
@@ -118,7 +122,9 @@ static void stop_tracing(void)
         if (file < 0)
             continue;
         if (read(file, &on, 1) == 1 && on == '1' && pwrite(file, "0", 1, 0) == 1)
-            kit_note("kernel tracing was stopped: its buffer ends at the frame that broke the limit (%strace)", folders[i]);
+            kit_note("kernel tracing was stopped: its buffer ends at the frame that broke the "
+                     "limit (%strace)",
+                     folders[i]);
         close(file);
         return;
     }
@@ -136,8 +142,9 @@ void frames_keep(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int
     if (used < most) {
         if (stamps)
             stamps[used] = units(stamp - planned);
-        records[used++] =
-            (struct record){.planned = planned, .woke = units(woke - planned), .done = done ? units(done - planned) + 1 : NOT_DONE};
+        records[used++] = (struct record){.planned = planned,
+                                          .woke = units(woke - planned),
+                                          .done = done ? units(done - planned) + 1 : NOT_DONE};
     }
 }
 
@@ -157,7 +164,8 @@ int frames_add(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64
 
 static int64_t end_of(const struct record *record)
 {
-    return record->planned + (int64_t)(record->done == NOT_DONE ? record->woke : record->done - 1) * UNIT;
+    return record->planned +
+           (int64_t)(record->done == NOT_DONE ? record->woke : record->done - 1) * UNIT;
 }
 
 static void print_frames(long from)
@@ -165,9 +173,11 @@ static void print_frames(long from)
     for (long i = from; i < used; i++) {
         const struct record *record = &records[i];
         long long planned = record->planned, woke = planned + (long long)record->woke * UNIT;
-        long long done = record->done == NOT_DONE ? 0 : planned + (long long)(record->done - 1) * UNIT;
+        long long done =
+            record->done == NOT_DONE ? 0 : planned + (long long)(record->done - 1) * UNIT;
         if (stamps)
-            kit_report("frame %lld %lld %lld %lld\n", planned, woke, done, planned + (long long)stamps[i] * UNIT);
+            kit_report("frame %lld %lld %lld %lld\n", planned, woke, done,
+                       planned + (long long)stamps[i] * UNIT);
         else
             kit_report("frame %lld %lld %lld\n", planned, woke, done);
     }
@@ -194,13 +204,16 @@ void frames_speed(double speed, double drift)
     kit_report("value speed %.0f ops/ms\n", speed);
     kit_report("value drift %.2f %%\n", drift * 100);
     if (drift > 0.05 || drift < -0.05)
-        kit_report("note the speed of work drifted by more than 5 %% from its calibration during the run\n");
+        kit_report("note the speed of work drifted by more than 5 %% from its calibration during "
+                   "the run\n");
 }
 
 /* Frames that were planned from a record to the last. */
 static long planned_since(const struct frames_plan *plan, long first)
 {
-    return plan->period ? (long)((records[used - 1].planned - records[first].planned) / plan->period) + 1 : used - first;
+    return plan->period
+               ? (long)((records[used - 1].planned - records[first].planned) / plan->period) + 1
+               : used - first;
 }
 
 void frames_finish(const struct frames_plan *plan, const struct kit_window *window)
@@ -214,8 +227,12 @@ void frames_finish(const struct frames_plan *plan, const struct kit_window *wind
             first++;
     } else
         print_slices(window);
-    kit_report("plan %lld %lld %lld %ld %s\n", (long long)plan->period, (long long)plan->deadline, (long long)plan->work,
-               broke ? planned_since(plan, first) : plan->frames ? plan->frames : used, plan->latency);
+    kit_report("plan %lld %lld %lld %ld %s\n", (long long)plan->period, (long long)plan->deadline,
+               (long long)plan->work,
+               broke          ? planned_since(plan, first)
+               : plan->frames ? plan->frames
+                              : used,
+               plan->latency);
     print_frames(first);
     kit_report("value stall_ns %lld ns\n", (long long)stall);
     if (last_cpu >= 0)

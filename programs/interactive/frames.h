@@ -1,13 +1,16 @@
 /*
- * What an interactive test reports: every frame, and what the scheduler did to the thread that made it.
+ * What an interactive test reports: every frame, and what the scheduler did to the thread that made
+ * it.
  *
  *     plan PERIOD_NS DEADLINE_NS WORK_NS FRAMES LATENCY     once, before the frames
- *     frame PLANNED_NS WOKE_NS DONE_NS [STAMP_NS]           once per frame whose thread woke, after the plan
+ *     frame PLANNED_NS WOKE_NS DONE_NS [STAMP_NS]           once per frame whose thread woke, after
+ *                                                           the plan
  *
- * A frame is planned for a moment, its thread wakes, and its work is done. PERIOD 0: the moments are events, not a clock's.
- * DEADLINE counts from the planned moment; 0: there is none. FRAMES were planned; those not reported were dropped, and so
- * was one with DONE 0: its thread woke too late to begin. STAMP is when another process sent the wake-up. LATENCY names the
- * series that is the test's score:
+ * A frame is planned for a moment, its thread wakes, and its work is done. PERIOD 0: the moments
+ * are events, not a clock's. DEADLINE counts from the planned moment; 0: there is none. FRAMES were
+ * planned; those not reported were dropped, and so was one with DONE 0: its thread woke too late to
+ * begin. STAMP is when another process sent the wake-up. LATENCY names the series that is the
+ * test's score:
  *
  *     wake       from the planned moment, or the stamp, to the first instruction
  *     response   from the planned moment to done
@@ -40,8 +43,9 @@ void frames_begin(void);
 void frames_end(void);
 
 /*
- * What the kernel keeps of a thread: for how long it ran, and was ready and waited (ns). Where the frames are made by several
- * threads, each calls frames_ran, one at a time, with what it had at the beginning.
+ * What the kernel keeps of a thread: for how long it ran, and was ready and waited (ns). Where the
+ * frames are made by several threads, each calls frames_ran, one at a time, with what it had at the
+ * beginning.
  */
 struct frames_schedstat {
     long long ran, waited;
@@ -55,7 +59,10 @@ void frames_keep(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int
 /* Keeps a frame of this thread. Returns whether it broke the limit, so that the test must end. */
 int frames_add(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work);
 
-/* Prints the speed that work was counted by (operations per ms) and by how much it differs now, with a note beyond 5 %. */
+/*
+ * Prints the speed that work was counted by (operations per ms) and by how much it differs now,
+ * with a note beyond 5 %.
+ */
 void frames_speed(double speed, double drift);
 
 /* Prints plan, frames, slices and attribution, and ends the program. */

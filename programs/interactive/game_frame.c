@@ -1,12 +1,16 @@
 /*
- * A game's frame: main -> render -> two workers -> render. Each stage is a process, and hands over through a futex.
+ * A game's frame: main -> render -> two workers -> render. Each stage is a process, and hands over
+ * through a futex.
  *
- *     main=US render=US worker=US     the work of each stage [3000, 4000, 1000]; there are two workers at a time
- *     cap=US                          a frame begins no sooner than that after the one before [0: at once]
+ *     main=US render=US worker=US     the work of each stage [3000, 4000, 1000]; there are two
+ *                                     workers at a time
+ *     cap=US                          a frame begins no sooner than that after the one before [0:
+ *                                     at once]
  *
- * Frames are not pipelined: main begins a frame when the one before is shown. Engines that let it begin a frame ahead hide a
- * late stage behind the others' work as long as that lasts; here each hand-over is a part of what the frame takes, the
- * number of processors that are needed is known (two, for the workers), and frames per second are the inverse of latency.
+ * Frames are not pipelined: main begins a frame when the one before is shown. Engines that let it
+ * begin a frame ahead hide a late stage behind the others' work as long as that lasts; here each
+ * hand-over is a part of what the frame takes, the number of processors that are needed is known
+ * (two, for the workers), and frames per second are the inverse of latency.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -70,7 +74,10 @@ static int64_t next_beginning(int64_t began, int64_t done)
     return began + cap > done ? began + cap : done;
 }
 
-/* The first frame waits for a late start; one that is too late to begin before the window's end is dropped. */
+/*
+ * The first frame waits for a late start; one that is too late to begin before the window's end is
+ * dropped.
+ */
 static void play(const struct chain_window *window, int64_t work)
 {
     const int64_t end = window->end;
@@ -121,7 +128,10 @@ int main(int argc, char **argv)
     window = chain_hear();
     plan.deadline = cap; /* a frame rate is what has no cap */
     plan.work = main_work + render_work + worker_work;
-    /* Four times as many as the work allows: the processor may be faster than when its speed was measured. */
+    /*
+     * Four times as many as the work allows: the processor may be faster than when its speed was
+     * measured.
+     */
     frames = window->kit.slices ? (long)((window->end - window->base) * 4 / plan.work) + 1 : 0;
     frames_prepare(frames, 0);
     chain_begin();

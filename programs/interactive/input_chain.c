@@ -1,13 +1,15 @@
 /*
- * An input event on its way to the screen: input -> compositor -> application -> compositor, through pipes. The compositor
- * is the leader; it forwards each event, and composes the picture that the application answers with.
+ * An input event on its way to the screen: input -> compositor -> application -> compositor,
+ * through pipes. The compositor is the leader; it forwards each event, and composes the picture
+ * that the application answers with.
  *
- *     rate=N seed=N                      events per second on average [60], by a Poisson process of that seed [1]
+ *     rate=N seed=N                      events per second on average [60], by a Poisson process of
+ *                                        that seed [1]
  *     forward=US application=US compose=US   the work on each event [100, 1000, 1000]
  *     deadline=US                        from the planned moment to the picture [33333]
  *
- * Events are planned in advance, so that one that the input process sends late counts from when it should have been sent.
- * What piles up waits in the pipes and is served in order.
+ * Events are planned in advance, so that one that the input process sends late counts from when it
+ * should have been sent. What piles up waits in the pipes and is served in order.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +24,8 @@
 
 enum {
     SECOND = 1000000000,
-    WITH_APPLICATION = 128, /* events at a time: the smallest pipe that the kernel makes holds more, so no write waits */
+    /* events at a time: the smallest pipe that the kernel makes holds more, so no write waits */
+    WITH_APPLICATION = 128,
 };
 
 struct event {
@@ -139,7 +142,8 @@ static int compose(int64_t *now)
     composed++;
     world_work(compose_work);
     *now = kit_now();
-    return chain_frame(event.planned, event.sent, event.woke, *now, forward_work + application_work + compose_work);
+    return chain_frame(event.planned, event.sent, event.woke, *now,
+                       forward_work + application_work + compose_work);
 }
 
 /* What waits for its picture when the window ends was dropped, after so long. */
@@ -150,14 +154,16 @@ static void drop_the_rest(void)
     struct event event;
 
     for (; composed < forwarded; composed++)
-        chain_frame(held[composed % WITH_APPLICATION].planned, held[composed % WITH_APPLICATION].sent, now, 0, work);
+        chain_frame(held[composed % WITH_APPLICATION].planned,
+                    held[composed % WITH_APPLICATION].sent, now, 0, work);
     while (poll(&file, 1, 0) > 0 && read(from_input[0], &event, sizeof event) == sizeof event)
         chain_frame(event.planned, event.sent, now, 0, work);
 }
 
 static void compose_all(const struct chain_window *window)
 {
-    struct pollfd files[FILES] = {{.fd = from_input[0], .events = POLLIN}, {.fd = from_application[0], .events = POLLIN}};
+    struct pollfd files[FILES] = {{.fd = from_input[0], .events = POLLIN},
+                                  {.fd = from_application[0], .events = POLLIN}};
     int64_t now = window->base;
     long there = 0, done = 0;
     int over = 0;
@@ -222,7 +228,8 @@ int main(int argc, char **argv)
     if (window->kit.slices) {
         shared->events = plan.frames = count_events(window);
         if (plan.frames == 0)
-            kit_error("no event is planned within the window: try a longer one, a higher rate or a shorter deadline");
+            kit_error("no event is planned within the window: try a longer one, a higher rate or a "
+                      "shorter deadline");
     }
     plan.deadline = deadline;
     plan.work = forward_work + application_work + compose_work;

@@ -1,20 +1,26 @@
 /*
- * A server: messengers hand requests to workers, each a thread, and a worker answers by waiting, input and output, and work.
+ * A server: messengers hand requests to workers, each a thread, and a worker answers by waiting,
+ * input and output, and work.
  *
- *     messengers=M workers=T     T workers for each of M messengers [1, one per CPU that may be used]
- *     arrivals=closed            a messenger wakes a worker as soon as that asks for a request: schbench's shape [this one]
- *     arrivals=fixed|poisson     requests come on a schedule that no slow answer moves: rate=N a second, share=PERCENT of
- *                                that [100], seed=N
+ *     messengers=M workers=T     T workers for each of M messengers [1, one per CPU that may be
+ *                                used]
+ *     arrivals=closed            a messenger wakes a worker as soon as that asks for a request:
+ *                                schbench's shape [this one]
+ *     arrivals=fixed|poisson     requests come on a schedule that no slow answer moves: rate=N a
+ *                                second, share=PERCENT of that [100], seed=N
  *     through=futex|tcp          what wakes a worker: a semaphore, or a connection over loopback
  *     think=US work=US           of each request, asleep [100] and on the processor [1000]
  *     service=fixed|exponential  exponential: think and work are only the averages
- *     io=none|read|fsync         each request reads 4 KiB at random from a file of 64 MiB, and writes it back to the disk
+ *     io=none|read|fsync         each request reads 4 KiB at random from a file of 64 MiB, and
+ *                                writes it back to the disk
  *     deadline=US                from the planned moment to the answer, of a schedule [100000]
- *     delay=US stall=US          only to test: a worker runs so much later each time; a messenger halts once, for so long
+ *     delay=US stall=US          only to test: a worker runs so much later each time; a messenger
+ *                                halts once, for so long
  *
- * Closed, the latency is from a messenger's call to the worker's first instruction, and no request is planned before a worker
- * is free; on a schedule it is from the planned moment to the answer, and the requests of a messenger wait in one queue. Over
- * TCP each connection is a queue of its own.
+ * Closed, the latency is from a messenger's call to the worker's first instruction, and no request
+ * is planned before a worker is free; on a schedule it is from the planned moment to the answer,
+ * and the requests of a messenger wait in one queue. Over TCP each connection is a queue of its
+ * own.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,13 +40,14 @@
 
 enum {
     SECOND = 1000000000,
-    MOST_THREADS = 1024, /* of one kind */
+    MAX_THREADS = 1024, /* of one kind */
     BLOCK = 4096,
     BLOCKS = 16384, /* of the file */
-    LOOK = SECOND / 10, /* how often stdin is looked after */
-    SHORTEST = 10000, /* ns of a request */
-    MARGIN = 4, /* times as many requests as the work allows: the processor may be faster than when it was measured */
-    BACKLOG = 1 << 16, /* room for requests that were not answered, of each worker */
+    LOOK_NS = SECOND / 10, /* between looks at stdin */
+    MIN_REQUEST_NS = 10000,
+    /* The processor may be so many times as fast as when it was measured. */
+    SPEED_MARGIN = 4,
+    BACKLOG = 1 << 16, /* room of each worker for requests that were not answered */
 };
 
 struct answer {
@@ -48,7 +55,9 @@ struct answer {
 };
 
 struct messenger {
-    long number, arrived, lost; /* requests that were due, and those of them for which there was no room */
+    long number;
+    long arrived; /* requests that were due */
+    long lost;    /* of these, requests for which there was no room */
     uint64_t seed;
 };
 
@@ -103,7 +112,9 @@ static void answer_calls(long messenger)
 static void keep_to_the_schedule(struct messenger *me)
 {
     /* On a clock, messengers take turns. */
-    double due = (double)base - (poisson ? 0 : gap * (double)(messenger_count - 1 - me->number) / (double)messenger_count);
+    double due =
+        (double)base -
+        (poisson ? 0 : gap * (double)(messenger_count - 1 - me->number) / (double)messenger_count);
     int halted = 0;
 
     for (long i = 0;; i++) {
@@ -115,7 +126,8 @@ static void keep_to_the_schedule(struct messenger *me)
         world_rest(planned);
         halt(planned, &halted);
         me->arrived++;
-        me->lost += !dispatch_ask(me->number * each + i % each, (struct request){planned, kit_now()});
+        me->lost +=
+            !dispatch_ask(me->number * each + i % each, (struct request){planned, kit_now()});
     }
 }
 
@@ -151,7 +163,8 @@ static void read_and_write(struct worker *me)
     if (pread(file, block, sizeof block, at) != sizeof block)
         kit_error("cannot read the requests' file (%s)", strerror(errno));
     if (writes && (pwrite(file, block, sizeof block, at) != sizeof block || fdatasync(file) != 0))
-        kit_error("cannot write the requests' file (%s): is the file system full?", strerror(errno));
+        kit_error("cannot write the requests' file (%s): is the file system full?",
+                  strerror(errno));
 }
 
 static void respond(struct worker *me)
@@ -169,7 +182,10 @@ static void keep(struct worker *me, struct answer answer)
         me->answers[me->used++] = answer;
 }
 
-/* A request that is answered after the window's end was not answered: on a schedule it is a dropped one. */
+/*
+ * A request that is answered after the window's end was not answered: on a schedule it is a dropped
+ * one.
+ */
 static void serve(struct worker *me)
 {
     struct request request;
@@ -220,12 +236,15 @@ static void make_file(void)
 
     file = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file < 0)
-        kit_skip("the file system of the current directory has no files without a name (%s): try another --dir",
+        kit_skip("the file system of the current directory has no files without a name (%s): try "
+                 "another --dir",
                  strerror(errno));
     for (long i = 0; i < BLOCKS; i++) {
         memset(block, (int)(i % 251) + 1, sizeof block);
         if (write(file, block, sizeof block) != sizeof block)
-            kit_skip("no room for a file of 64 MiB in the current directory (%s): try another --dir", strerror(errno));
+            kit_skip(
+                "no room for a file of 64 MiB in the current directory (%s): try another --dir",
+                strerror(errno));
     }
     fsync(file);
 }
@@ -235,7 +254,8 @@ static void start(void *(*run)(void *), void *own, const char *what)
     int why = team_thread(run, own);
 
     if (why)
-        kit_error("cannot start a %s (%s): try fewer workers, or a higher `ulimit -u`", what, strerror(why));
+        kit_error("cannot start a %s (%s): try fewer workers, or a higher `ulimit -u`", what,
+                  strerror(why));
 }
 
 static void start_threads(uint64_t seed)
@@ -246,7 +266,8 @@ static void start_threads(uint64_t seed)
     pthread_barrier_init(&opened, NULL, all);
     pthread_barrier_init(&finished, NULL, all);
     for (long i = 0; i < worker_count; i++) {
-        workers[i] = (struct worker){.number = i, .seed = seed + UINT64_C(1000003) * (uint64_t)(i + 1)};
+        workers[i] =
+            (struct worker){.number = i, .seed = seed + UINT64_C(1000003) * (uint64_t)(i + 1)};
         start(run_worker, &workers[i], "worker");
     }
     for (long i = 0; i < messenger_count; i++) {
@@ -270,7 +291,10 @@ static void prepare(uint64_t seed)
     worker_count = messenger_count * each;
     messengers = frames_memory((size_t)messenger_count * sizeof *messengers);
     workers = frames_memory((size_t)worker_count * sizeof *workers);
-    dispatch_prepare(tcp ? DISPATCH_TCP : closed ? DISPATCH_EACH : DISPATCH_SHARED, messenger_count, each);
+    dispatch_prepare(tcp      ? DISPATCH_TCP
+                     : closed ? DISPATCH_EACH
+                              : DISPATCH_SHARED,
+                     messenger_count, each);
     if (reads)
         make_file();
     kit_counter(count_all);
@@ -305,7 +329,8 @@ static void read_arrivals(void)
 
 static void read_answers(void)
 {
-    static const char *const services[] = {"fixed", "exponential", NULL}, *const kinds[] = {"none", "read", "fsync", NULL};
+    static const char *const services[] = {"fixed", "exponential", NULL};
+    static const char *const kinds[] = {"none", "read", "fsync", NULL};
     int io = choose("io", kinds);
 
     reads = io > 0;
@@ -313,8 +338,9 @@ static void read_answers(void)
     exponential = choose("service", services);
     think = kit_arg_number("think", 100, 0, 10000000) * 1000;
     work = kit_arg_number("work", 1000, 0, 10000000) * 1000;
-    if (think + work < SHORTEST)
-        kit_error("a request of less than 10 us is a hand-over, which `unixmark run futex-handover` measures: try work=10");
+    if (think + work < MIN_REQUEST_NS)
+        kit_error("a request of less than 10 us is a hand-over, which `unixmark run "
+                  "futex-handover` measures: try work=10");
 }
 
 static void read_arguments(void)
@@ -322,8 +348,8 @@ static void read_arguments(void)
     static const char *const ways[] = {"futex", "tcp", NULL};
     cpu_set_t allowed;
 
-    messenger_count = kit_arg_number("messengers", 1, 1, MOST_THREADS);
-    each = kit_arg_number("workers", 0, 0, MOST_THREADS);
+    messenger_count = kit_arg_number("messengers", 1, 1, MAX_THREADS);
+    each = kit_arg_number("workers", 0, 0, MAX_THREADS);
     if (each == 0)
         each = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     tcp = choose("through", ways);
@@ -332,7 +358,8 @@ static void read_arguments(void)
     read_answers();
     read_arrivals();
     if (kit_arg_number("break_over", 0, 1, 1000000000))
-        kit_skip("--break-over is for tasks whose frames follow each other, and requests are answered side by side");
+        kit_skip("--break-over is for tasks whose frames follow each other, and requests are "
+                 "answered side by side");
 }
 
 /* --- the report --- */
@@ -350,10 +377,14 @@ static void keep_what_is_left(struct worker *me)
     struct request request;
 
     while (dispatch_drain(me->number, &request))
-        keep(me, (struct answer){request.planned, request.sent, request.sent > end ? request.sent : end, 0});
+        keep(me, (struct answer){request.planned, request.sent,
+                                 request.sent > end ? request.sent : end, 0});
 }
 
-/* Returns all answers in order. Of a schedule only requests that had their whole deadline before the window's end are judged. */
+/*
+ * Returns all answers in order. Of a schedule only requests that had their whole deadline before
+ * the window's end are judged.
+ */
 static struct answer *gather(long *number)
 {
     long most = 1, used = 0;
@@ -390,7 +421,8 @@ static void report_rates(void)
 
 static _Noreturn void report(const struct kit_window *window)
 {
-    struct frames_plan plan = {0, closed ? 0 : deadline, think + work, 0, closed ? "wake" : "response"};
+    struct frames_plan plan = {0, closed ? 0 : deadline, think + work, 0,
+                               closed ? "wake" : "response"};
     struct answer *all = gather(&plan.frames);
 
     report_rates();
@@ -408,7 +440,8 @@ static _Noreturn void report(const struct kit_window *window)
 static void make_room(int64_t window)
 {
     for (long i = 0; i < worker_count; i++) {
-        workers[i].room = (long)(window / (think + work) + 1) * MARGIN + (closed ? 0 : BACKLOG);
+        workers[i].room =
+            (long)(window / (think + work) + 1) * SPEED_MARGIN + (closed ? 0 : BACKLOG);
         workers[i].answers = frames_memory((size_t)workers[i].room * sizeof *workers[i].answers);
     }
 }
@@ -418,7 +451,7 @@ static void wait_for_the_end(void)
     for (int64_t now = kit_now(); now < end; now = kit_now()) {
         if (end != INT64_MAX && kit_abandoned())
             kit_leave();
-        world_rest(end - now > LOOK ? now + LOOK : end);
+        world_rest(end - now > LOOK_NS ? now + LOOK_NS : end);
     }
 }
 

@@ -1,4 +1,7 @@
-/* A task that works and sleeps by a schedule: audio, video, a window that is dragged, a compositor, a bare timer. */
+/*
+ * A task that works and sleeps by a schedule: audio, video, a window that is dragged, a compositor,
+ * a bare timer.
+ */
 #include "engine.h"
 #include "kit.h"
 

@@ -1,13 +1,17 @@
 /*
- * A keystroke in a terminal and its echo. The terminal is the leader: it writes a byte to the master of a pseudo-terminal when a
- * key is planned to be struck, and reads what the program on the other side draws. That program reads as editors and shells
- * do (no lines, no echo by the kernel), works, and answers each byte by redrawing a line.
+ * A keystroke in a terminal and its echo. The terminal is the leader: it writes a byte to the
+ * master of a pseudo-terminal when a key is planned to be struck, and reads what the program on the
+ * other side draws. That program reads as editors and shells do (no lines, no echo by the kernel),
+ * works, and answers each byte by redrawing a line.
  *
- *     period=US jitter=US seed=N      time between keys [50000], and how much earlier or later each may come [20000]
+ *     period=US jitter=US seed=N      time between keys [50000], and how much earlier or later each
+ *                                     may come [20000]
  *     work=US                         the program's work on each [200]
- *     deadline=US                     from the planned moment to the last byte of the answer [20000]
+ *     deadline=US                     from the planned moment to the last byte of the answer
+ *                                     [20000]
  *
- * A typist does not wait: keys are struck on schedule whether or not the previous ones have been answered.
+ * A typist does not wait: keys are struck on schedule whether or not the previous ones have been
+ * answered.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +29,8 @@
 
 enum {
     ANSWER = sizeof REDRAW, /* bytes: the key stands where the string ends */
-    UNANSWERED = 1024, /* keys at a time, so that the kernel's 4096 bytes of buffer always take one more */
+    /* keys at a time, so that the kernel's 4096 bytes of buffer always take one more */
+    UNANSWERED = 1024,
 };
 
 struct key {
@@ -72,7 +77,10 @@ static void strike(int64_t planned)
         chain_lost("the program in the terminal");
 }
 
-/* Takes in bytes of a key's answer, and checks the last, which is the key's own; returns whether that is complete. */
+/*
+ * Takes in bytes of a key's answer, and checks the last, which is the key's own; returns whether
+ * that is complete.
+ */
 static int draw(const char *bytes, long *at, long got, unsigned long key)
 {
     long rest = ANSWER - drawn;
@@ -85,7 +93,8 @@ static int draw(const char *bytes, long *at, long got, unsigned long key)
     *at += rest;
     drawn = 0;
     if (bytes[*at - 1] != letter(key))
-        kit_error("the terminal drew %d in answer to key %d: it lost bytes", bytes[*at - 1], letter(key));
+        kit_error("the terminal drew %d in answer to key %d: it lost bytes", bytes[*at - 1],
+                  letter(key));
     return 1;
 }
 
@@ -160,7 +169,10 @@ static void try_key(void)
 
 /* --- preparation --- */
 
-/* What shells and editors set: bytes come one by one, and the kernel does not echo. It still looks at each. */
+/*
+ * What shells and editors set: bytes come one by one, and the kernel does not echo. It still looks
+ * at each.
+ */
 static void set_up_slave(void)
 {
     struct termios mode;
@@ -179,8 +191,10 @@ static void open_terminal(void)
     char name[64];
 
     master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 || ptsname_r(master, name, sizeof name) != 0)
-        kit_skip("no pseudo-terminal can be had (%s): is devpts mounted on /dev/pts?", strerror(errno));
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 ||
+        ptsname_r(master, name, sizeof name) != 0)
+        kit_skip("no pseudo-terminal can be had (%s): is devpts mounted on /dev/pts?",
+                 strerror(errno));
     slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (slave < 0)
         kit_skip("cannot open %s (%s): is devpts mounted on /dev/pts?", name, strerror(errno));
@@ -195,7 +209,8 @@ static void read_arguments(void)
     work = kit_arg_number("work", 200, 0, 1000000) * 1000;
     deadline = kit_arg_number("deadline", 20000, 1, 10000000) * 1000;
     if (jitter * 2 > period)
-        kit_error("jitter=%lld lets keys overtake each other: try half of the period or less", (long long)jitter / 1000);
+        kit_error("jitter=%lld lets keys overtake each other: try half of the period or less",
+                  (long long)jitter / 1000);
 }
 
 /* Keys whose deadline the window holds, however late they are planned. */
@@ -204,7 +219,8 @@ static long count_keys(const struct chain_window *window)
     long keys_planned = (long)((window->end - window->base - jitter - deadline) / period);
 
     if (keys_planned < 1)
-        kit_error("the window is shorter than a period, a jitter and a deadline together: try a longer one");
+        kit_error("the window is shorter than a period, a jitter and a deadline together: try a "
+                  "longer one");
     return keys_planned;
 }
 

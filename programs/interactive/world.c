@@ -88,7 +88,8 @@ static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
     struct timespec limit = {.tv_nsec = SECOND / 10};
 
-    return syscall(SYS_futex, word, operation, value, operation == FUTEX_WAIT ? &limit : NULL, NULL, 0);
+    return syscall(SYS_futex, word, operation, value, operation == FUTEX_WAIT ? &limit : NULL, NULL,
+                   0);
 }
 
 static void send(uint32_t slot)
@@ -132,7 +133,8 @@ static void start_waker(int64_t period)
     int ends[2];
 
     waker_period = period;
-    waker = mmap(NULL, sizeof *waker, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    waker = mmap(NULL, sizeof *waker, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (waker == MAP_FAILED)
         kit_error("no memory to share with the waker (%s)", strerror(errno));
     if (source == EVENTFD)
@@ -168,7 +170,8 @@ static void receive(void)
     ssize_t got;
 
     if (source == FUTEX) {
-        if (waker->slot == (uint32_t)reached && futex(&waker->slot, FUTEX_WAIT, (uint32_t)reached) != 0)
+        if (waker->slot == (uint32_t)reached &&
+            futex(&waker->slot, FUTEX_WAIT, (uint32_t)reached) != 0)
             look_after_waker();
         reached = waker->slot;
         return;
@@ -177,7 +180,8 @@ static void receive(void)
         look_after_waker();
         return;
     }
-    got = source == PIPE ? read(descriptor, bytes, sizeof bytes) : read(descriptor, &count, sizeof count);
+    got = source == PIPE ? read(descriptor, bytes, sizeof bytes)
+                         : read(descriptor, &count, sizeof count);
     if (got <= 0)
         look_after_waker();
     else
@@ -254,7 +258,10 @@ static void operate(int64_t operations)
     sum = value;
 }
 
-/* The best of many samples on the thread's CPU clock: what disturbs a sample only ever makes it slower. */
+/*
+ * The best of many samples on the thread's CPU clock: what disturbs a sample only ever makes it
+ * slower.
+ */
 static double measure_speed(long samples, long settled)
 {
     int64_t best = INT64_MAX;
@@ -300,7 +307,8 @@ void world_join(void)
 {
     const size_t size = (mask + 1) * sizeof *cells;
 
-    cells = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    cells =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (cells == MAP_FAILED)
         kit_error("no memory for a footprint of %zu KiB (%s)", size / 1024, strerror(errno));
 }
@@ -342,7 +350,9 @@ void world_prepare(int64_t period)
 
 /* --- chance --- */
 
-/* Knuth's linear congruential generator; the low bits of one are poor, so the high ones are taken. */
+/*
+ * Knuth's linear congruential generator; the low bits of one are poor, so the high ones are taken.
+ */
 double world_random(uint64_t *seed)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

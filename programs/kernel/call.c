@@ -1,9 +1,11 @@
 /*
- * System calls one by one: call=NAME of calls.h. One count is one call, or a few that cannot be separated (open
- * and close); `value calls` says how many. Everything else is prepared before, and every answer is checked.
+ * System calls one by one: call=NAME of calls.h. One count is one call, or a few that cannot be
+ * separated (open and close); `value calls` says how many. Everything else is prepared before, and
+ * every answer is checked.
  *
- * Calls that a C library might cache or turn into several are made through syscall(2). The loop reads no clock, which would
- * be a system call itself on some machines; only calls that take 50 us and more are noted when they complete.
+ * Calls that a C library might cache or turn into several are made through syscall(2). The loop
+ * reads no clock, which would be a system call itself on some machines; only calls that take 50 us
+ * and more are noted when they complete.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -47,7 +49,7 @@ static long turn;
 static struct stat found;
 static uint32_t word;
 
-/* --- what calls need more than one expression for: each returns whether the answer was right --- */
+/* --- calls that need more than one expression; true if the answer was right --- */
 
 static int closed(int made)
 {
@@ -125,7 +127,8 @@ static int bound(void)
 {
     int made = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-    return made >= 0 && bind(made, (struct sockaddr *)&have.port, sizeof have.port) == 0 && close(made) == 0;
+    return made >= 0 && bind(made, (struct sockaddr *)&have.port, sizeof have.port) == 0 &&
+           close(made) == 0;
 }
 
 /* The library's fork makes more calls than one; what this child does needs no library. */
@@ -198,7 +201,10 @@ static void prove(const struct row *row)
     kit_value("calls", row->calls, "calls");
 }
 
-/* The kit's timer may interrupt a call that looks for signals, such as poll: it is one call all the same. */
+/*
+ * The kit's timer may interrupt a call that looks for signals, such as poll: it is one call all the
+ * same.
+ */
 static void look_at_failure(const struct row *row)
 {
     if (errno != EINTR)

@@ -1,9 +1,12 @@
 /*
- * The system calls that call.c measures, one by one: CALL(name, what is prepared, system calls per count, slow, right).
- * Those of children count too; a slow one may take 50 us and more; `right` makes the call and says whether its answer was right.
+ * The system calls that call.c measures, one by one: CALL(name, what is prepared, system calls per
+ * count, slow, right). Those of children count too; a slow one may take 50 us and more; `right`
+ * makes the call and says whether its answer was right.
  */
 
-/* Of the process. A parent outside of this container is 0; the kernel answers 20 less the priority. */
+/*
+ * Of the process. A parent outside of this container is 0; the kernel answers 20 less the priority.
+ */
 CALL(getpid, nothing, 1, 0, syscall(SYS_getpid) == have.self)
 CALL(getppid, nothing, 1, 0, syscall(SYS_getppid) >= 0)
 CALL(gettid, nothing, 1, 0, syscall(SYS_gettid) == have.self)
@@ -28,14 +31,18 @@ CALL(getrandom, nothing, 1, 0, syscall(SYS_getrandom, have.bytes, 16, 0) == 16)
 CALL(clock, nothing, 1, 0, read_clock())
 CALL(nanosleep, nothing, 1, 1, syscall(SYS_nanosleep, &(struct timespec){0}, NULL) == 0)
 CALL(yield, nothing, 1, 0, sched_yield() == 0)
-CALL(getaffinity, nothing, 1, 0, syscall(SYS_sched_getaffinity, 0, sizeof have.bytes, have.bytes) > 0)
+CALL(getaffinity, nothing, 1, 0,
+     syscall(SYS_sched_getaffinity, 0, sizeof have.bytes, have.bytes) > 0)
 /* Signals. */
 CALL(kill, nothing, 1, 0, kill(have.self, 0) == 0)
-CALL(sigaction, nothing, 1, 0, sigaction(SIGUSR2, &(struct sigaction){.sa_handler = SIG_IGN}, NULL) == 0)
-CALL(sigprocmask, nothing, 1, 0, syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &(uint64_t){1 << (SIGUSR2 - 1)}, NULL, SIGNALS) == 0)
+CALL(sigaction, nothing, 1, 0,
+     sigaction(SIGUSR2, &(struct sigaction){.sa_handler = SIG_IGN}, NULL) == 0)
+CALL(sigprocmask, nothing, 1, 0,
+     syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &(uint64_t){1 << (SIGUSR2 - 1)}, NULL, SIGNALS) == 0)
 /* Memory. */
 CALL(mmap, nothing, 2, 0, mapped())
-CALL(mprotect, area, 1, 0, mprotect(have.area, PREPARED_AREA, ++turn % 2 ? PROT_READ : PROT_READ | PROT_WRITE) == 0)
+CALL(mprotect, area, 1, 0,
+     mprotect(have.area, PREPARED_AREA, ++turn % 2 ? PROT_READ : PROT_READ | PROT_WRITE) == 0)
 CALL(madvise, area, 1, 0, madvise(have.area, PREPARED_AREA, MADV_DONTNEED) == 0)
 CALL(brk, nothing, 1, 0, syscall(SYS_brk, 0) > 0)
 /* Descriptors. */
@@ -60,10 +67,12 @@ CALL(memfd, nothing, 2, 0, closed(memfd_create("call", MFD_CLOEXEC)))
 /* Names and files. */
 CALL(open, file, 2, 0, closed(open("file", O_RDONLY | O_CLOEXEC)))
 CALL(missing, file, 1, 0, open("missing", O_RDONLY | O_CLOEXEC) < 0 && errno == ENOENT)
-CALL(creat, file, 3, 0, closed(open("new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) && unlink("new") == 0)
+CALL(creat, file, 3, 0,
+     closed(open("new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) && unlink("new") == 0)
 CALL(stat, file, 1, 0, stat("file", &found) == 0 && found.st_size == PREPARED_LENGTH)
 CALL(fstat, file, 1, 0, fstat(have.file, &found) == 0 && found.st_size == PREPARED_LENGTH)
-CALL(statx, file, 1, 0, statx(AT_FDCWD, "file", 0, STATX_BASIC_STATS, (struct statx *)have.bytes) == 0)
+CALL(statx, file, 1, 0,
+     statx(AT_FDCWD, "file", 0, STATX_BASIC_STATS, (struct statx *)have.bytes) == 0)
 CALL(statfs, file, 1, 0, statfs("file", (struct statfs *)have.bytes) == 0)
 CALL(access, file, 1, 0, access("file", R_OK) == 0)
 CALL(rename, file, 1, 0, ++turn % 2 ? rename("file", "moved") == 0 : rename("moved", "file") == 0)
@@ -75,19 +84,27 @@ CALL(chmod, file, 1, 0, chmod("file", ++turn % 2 ? 0640 : 0600) == 0)
 CALL(fchmod, file, 1, 0, fchmod(have.file, ++turn % 2 ? 0640 : 0600) == 0)
 CALL(chown, file, 1, 0, chown("file", have.user, have.group) == 0)
 CALL(utimensat, file, 1, 0, utimensat(AT_FDCWD, "file", NULL, 0) == 0)
-CALL(ftruncate, file, 1, 0, ftruncate(have.file, ++turn % 2 ? 2 * PREPARED_LENGTH : PREPARED_LENGTH) == 0)
+CALL(ftruncate, file, 1, 0,
+     ftruncate(have.file, ++turn % 2 ? 2 * PREPARED_LENGTH : PREPARED_LENGTH) == 0)
 CALL(fsync, file, 1, 1, fsync(have.file) == 0)
-CALL(getdents, folder, 2, 0, lseek(have.other, 0, SEEK_SET) == 0 && syscall(SYS_getdents64, have.other, have.bytes, sizeof have.bytes) > 0)
+CALL(getdents, folder, 2, 0,
+     lseek(have.other, 0, SEEK_SET) == 0 &&
+         syscall(SYS_getdents64, have.other, have.bytes, sizeof have.bytes) > 0)
 CALL(getcwd, place, 1, 0, syscall(SYS_getcwd, have.bytes, sizeof have.bytes) > 0)
 CALL(chdir, place, 1, 0, chdir(".") == 0)
 CALL(fchdir, folder, 1, 0, fchdir(have.other) == 0)
 /* The network. */
 CALL(socket, nothing, 2, 0, closed(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)))
 CALL(bind, address, 3, 0, bound())
-CALL(connect, port, 1, 0, connect(have.other, (struct sockaddr *)&have.port, sizeof have.port) < 0 && errno == ECONNREFUSED)
+CALL(connect, port, 1, 0,
+     connect(have.other, (struct sockaddr *)&have.port, sizeof have.port) < 0 &&
+         errno == ECONNREFUSED)
 CALL(accept, listener, 1, 0, accept4(have.file, NULL, NULL, SOCK_CLOEXEC) < 0 && errno == EAGAIN)
-CALL(setsockopt, port, 1, 0, setsockopt(have.file, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0)
-CALL(send, pair, 2, 0, sendto(have.other, have.bytes, 64, 0, NULL, 0) == 64 && recvfrom(have.file, have.bytes, 64, 0, NULL, NULL) == 64)
+CALL(setsockopt, port, 1, 0,
+     setsockopt(have.file, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0)
+CALL(send, pair, 2, 0,
+     sendto(have.other, have.bytes, 64, 0, NULL, 0) == 64 &&
+         recvfrom(have.file, have.bytes, 64, 0, NULL, NULL) == 64)
 /* Processes. */
 CALL(fork, nothing, 3, 1, forked())
 CALL(exec, image, 4, 1, executed())

@@ -1,6 +1,7 @@
 /*
- * Pipe-based context switching: two processes hand a growing number to and fro through two pipes. One count is a
- * round trip. Where they run is the scheduler's choice, and the result depends on it; cpu=N puts both on one.
+ * Pipe-based context switching: two processes hand a growing number to and fro through two pipes.
+ * One count is a round trip. Where they run is the scheduler's choice, and the result depends on
+ * it; cpu=N puts both on one.
  *
  *   place=one    both on the first processor that the program may use
  *   place=two    each on its own: the first, and the next one of another core
@@ -17,7 +18,7 @@
 #include "kit.h"
 #include "memory/cpus.h"
 
-enum { MOST = 8192, FREE = -1 };
+enum { MAX_CPUS = 8192, ANY_CPU = -1 };
 
 static int there[2], back[2];
 static pid_t partner;
@@ -39,7 +40,8 @@ static int are_siblings(int one, int other)
     for (int i = 0; i < 2; i++) {
         FILE *file;
 
-        snprintf(path[i], sizeof path[i], "/sys/devices/system/cpu/cpu%d/topology/thread_siblings", i ? other : one);
+        snprintf(path[i], sizeof path[i], "/sys/devices/system/cpu/cpu%d/topology/thread_siblings",
+                 i ? other : one);
         file = fopen(path[i], "r");
         if (!file)
             return 0;
@@ -72,7 +74,7 @@ static void choose(const char *place, const int *allowed, int number, int *cpus)
 /* Fails if the process is not where it was put. */
 static void settle(int cpu)
 {
-    if (cpu == FREE)
+    if (cpu == ANY_CPU)
         return;
     cpus_pin(pthread_self(), cpu);
     if (sched_getcpu() != cpu)
@@ -104,12 +106,12 @@ static void round_trip(unsigned long number)
 
 int main(int argc, char **argv)
 {
-    static int allowed[MOST];
-    int usable = cpus_allowed(allowed, MOST), cpus[2] = {FREE, FREE};
+    static int allowed[MAX_CPUS];
+    int usable = cpus_allowed(allowed, MAX_CPUS), cpus[2] = {ANY_CPU, ANY_CPU};
     unsigned long number = 0;
 
     kit_init(argc, argv);
-    choose(kit_arg("place", "any"), allowed, usable < MOST ? usable : MOST, cpus);
+    choose(kit_arg("place", "any"), allowed, usable < MAX_CPUS ? usable : MAX_CPUS, cpus);
     signal(SIGPIPE, SIG_IGN);
     if (pipe(there) != 0 || pipe(back) != 0)
         kit_error("cannot make two pipes (%s): is `ulimit -n` too low?", strerror(errno));
@@ -123,7 +125,7 @@ int main(int argc, char **argv)
     close(back[1]);
     kit_at_end(stop_partner);
     round_trip(number++);
-    if (cpus[0] != FREE)
+    if (cpus[0] != ANY_CPU)
         kit_check("cpus", 1 + (cpus[0] != cpus[1]));
     kit_start();
     for (;;) {

@@ -24,9 +24,9 @@ enum {
     FUTEXES = 1024,
 };
 
-static int pair[2], event;
-static struct pollfd *ready;
-static fd_set asked;
+static __thread int pair[2], event;
+static __thread struct pollfd *ready;
+static __thread fd_set asked;
 
 /* --- messages --- */
 
@@ -67,7 +67,8 @@ static int passed(uint64_t sent)
 {
     uint64_t got = 0;
 
-    return write(event, &sent, sizeof sent) == sizeof sent && read(event, &got, sizeof got) == sizeof got && got == sent;
+    return write(event, &sent, sizeof sent) == sizeof sent &&
+           read(event, &got, sizeof got) == sizeof got && got == sent;
 }
 
 WORK(pass_event, passed((uint64_t)i + 1))
@@ -89,8 +90,8 @@ static void make_descriptors(int (*one)(int index))
     for (int i = 0; i < number; i++) {
         int made = one(i);
         if (made < 0)
-            kit_skip("cannot make descriptor %d of %d (%s): is `ulimit -n` below %d?", i + 1, number,
-                     strerror(errno), number + SPARE);
+            kit_skip("cannot make descriptor %d of %d (%s): is `ulimit -n` below %d?", i + 1,
+                     number, strerror(errno), number + SPARE);
         ready[i] = (struct pollfd){.fd = made, .events = POLLIN};
         if (made < FD_SETSIZE)
             FD_SET(made, &asked);
@@ -137,10 +138,10 @@ WORK(poll_ready, poll(ready, (nfds_t)number, 0) == number)
 
 #ifdef __linux__
 
-static int epoll;
-static struct epoll_event *events;
-static uint32_t futexes[FUTEXES];
-static unsigned next;
+static __thread int epoll;
+static __thread struct epoll_event *events;
+static __thread uint32_t futexes[FUTEXES];
+static __thread unsigned next;
 
 static void watch_descriptors(void)
 {
@@ -175,7 +176,9 @@ WORK(epoll_ready, epoll_wait(epoll, events, number, 0) == number)
 WORK(epoll_one, epoll_wait(epoll, events, number, 0) == 1 && (int)events[0].data.u32 == number / 2)
 
 /* One that has another value, of many in turn: none waits. */
-WORK(miss_futex, syscall(SYS_futex, &futexes[next++ % FUTEXES], FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) < 0 && errno == EAGAIN)
+WORK(miss_futex,
+     syscall(SYS_futex, &futexes[next++ % FUTEXES], FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) < 0 &&
+         errno == EAGAIN)
 
 #endif
 

@@ -1,13 +1,15 @@
 /*
- * Execl throughput: the process replaces itself with itself, again and again. One count is one execve and the start of
- * the new image up to main: mostly the kernel's work on the address space and the dynamic linker's.
+ * Execl throughput: the process replaces itself with itself, again and again. One count is one
+ * execve and the start of the new image up to main: mostly the kernel's work on the address space
+ * and the dynamic linker's.
  *
- * A timer does not survive execve, so every image reads the clock. What it must know is in its arguments:
+ * A timer does not survive execve, so every image reads the clock. What it must know is in its
+ * arguments:
  *
  *     PATH again COUNT EDGE_NS MEMORY
  *
- * MEMORY is a file in memory that the images inherit and touch at slice edges only. An image that is not the last one
- * goes nowhere near kit_init.
+ * MEMORY is a file in memory that the images inherit and touch at slice edges only. An image that
+ * is not the last one goes nowhere near kit_init.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +22,8 @@
 #include "kit.h"
 #include "speech.h"
 
-enum { WATCH = 16 }; /* counts after which stdin is checked: less than a second even if many copies share a CPU */
+/* counts after which stdin is checked: less than a second even if many copies share a CPU */
+enum { WATCH = 16 };
 
 /* At the head of the memory; then one record per slice. */
 struct plan {

@@ -12,18 +12,21 @@
 
 #include "kernel/operations.h"
 #include "kit.h"
+#include "thread/team.h"
 
 enum {
     FILES = 32, /* of a round */
     DEPTH = 8,  /* directories above a deep file */
 };
 
-int file = -1;
-char *buffer;
+__thread int file = -1;
+__thread char *buffer;
 
-static char path[128], names[FILES][64];
-static int zero, null;
-static struct stat found;
+static __thread char path[128];
+static __thread int zero, null;
+static __thread struct stat found;
+static char names[FILES][64];
+static int file_depth = -1; /* directories above each copy's file; -1: there is none */
 static volatile sig_atomic_t caught;
 
 void *memory(size_t bytes)
@@ -60,16 +63,33 @@ WORK(null_io, (i % 2 ? write(null, buffer, 1) : read(zero, buffer, 1)) == 1)
 
 /* --- files --- */
 
+/* The name of a copy's file, below so many directories. */
+static void write_path(char *name, size_t room, int copy, int depth)
+{
+    int length = snprintf(name, room, "core-%ld-%d", (long)getpid(), copy);
+
+    for (int i = 0; i < depth; i++)
+        length += snprintf(name + length, room - (size_t)length, "/level%d", i + 1);
+}
+
 /* The innermost directory first. */
-void remove_file(int finished)
+static void remove_file_of(int copy)
+{
+    char name[sizeof path];
+
+    write_path(name, sizeof name, copy, file_depth);
+    unlink(name);
+    for (char *slash = strrchr(name, '/'); slash; slash = strrchr(name, '/')) {
+        *slash = '\0';
+        rmdir(name);
+    }
+}
+
+void remove_files(int finished)
 {
     (void)finished;
-    if (path[0])
-        unlink(path);
-    for (char *slash = strrchr(path, '/'); slash; slash = strrchr(path, '/')) {
-        *slash = '\0';
-        rmdir(path);
-    }
+    for (int copy = 0; file_depth >= 0 && copy < team_number(); copy++)
+        remove_file_of(copy);
     for (int i = 0; i < FILES && names[i][0]; i++)
         unlink(names[i]);
 }
@@ -82,15 +102,18 @@ static void make_names(void)
 
 static void create_file(int depth)
 {
-    int length = snprintf(path, sizeof path, "core-%ld", (long)getpid()), bad = 0;
+    int bad = 0;
 
-    for (int i = 0; i < depth; i++) {
+    file_depth = depth;
+    for (int above = 0; above < depth; above++) {
+        write_path(path, sizeof path, copy_number, above);
         bad |= mkdir(path, 0700);
-        length += snprintf(path + length, sizeof path - (size_t)length, "/level%d", i + 1);
     }
+    write_path(path, sizeof path, copy_number, depth);
     file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (bad || file < 0)
-        kit_error("cannot make %s in the current directory (%s): try another --dir", path, strerror(errno));
+        kit_error("cannot make %s in the current directory (%s): try another --dir", path,
+                  strerror(errno));
 }
 
 static void make_deep_file(void)
@@ -140,7 +163,8 @@ WORK(delete_files, unlink(names[i]) == 0)
 static void create_all(void)
 {
     if (create_files(FILES) != FILES)
-        kit_error("cannot create a file in the current directory (%s): is it full?", strerror(errno));
+        kit_error("cannot create a file in the current directory (%s): is it full?",
+                  strerror(errno));
 }
 
 static void delete_all(void)

@@ -1,8 +1,9 @@
 /*
  * Opens and closes a file at a rate, for what watches opens.
  *
- *   rate=N share=PERCENT   so many a second, share of that [100]; an open that is late is made at once, so that what was
- *                          missed is caught up with. Without a rate as fast as it can, which it first reports as `capacity`.
+ *   rate=N share=PERCENT   so many a second, share of that [100]; an open that is late is made at
+ *                          once, so that what was missed is caught up with. Without a rate as fast
+ *                          as it can, which it first reports as `capacity`.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -52,7 +53,8 @@ int main(int argc, char **argv)
     int file;
 
     kit_init(argc, argv);
-    rate = (double)kit_arg_number("rate", 0, 0, 100000000) * (double)kit_arg_number("share", 100, 1, 1000) / 100;
+    rate = (double)kit_arg_number("rate", 0, 0, 100000000) *
+           (double)kit_arg_number("share", 100, 1, 1000) / 100;
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || close(file) != 0)
         kit_error("cannot make a file (%s): try another --dir", strerror(errno));

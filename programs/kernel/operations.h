@@ -31,12 +31,17 @@ extern const struct operation file_operations[], descriptor_operations[], proces
 extern long size;
 extern int number;
 
+/* The number of this copy, where copies are threads. */
+extern __thread int copy_number;
+
 /* A file of this copy's own, and as many bytes as are read from it and written to it at once. */
-extern int file;
-extern char *buffer;
+extern __thread int file;
+extern __thread char *buffer;
 void make_file(void);
 void make_buffer(void);
-void remove_file(int finished);
+
+/* Removes the files of all copies, for kit_at_end. */
+void remove_files(int finished);
 
 void *memory(size_t bytes);
 int handle(int signal, void (*handler)(int)); /* installs it, and returns whether it could */

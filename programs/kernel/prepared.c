@@ -71,7 +71,8 @@ void prepare_file(void)
 {
     prepare_place();
     have.file = open("file", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (have.file < 0 || write(have.file, have.bytes, PREPARED_LENGTH) != PREPARED_LENGTH || symlink("file", "link") != 0)
+    if (have.file < 0 || write(have.file, have.bytes, PREPARED_LENGTH) != PREPARED_LENGTH ||
+        symlink("file", "link") != 0)
         kit_error("cannot make a file in %s (%s): try another --dir", folder, strerror(errno));
 }
 
@@ -119,13 +120,16 @@ void prepare_event(void)
 
     have.file = eventfd(0, EFD_CLOEXEC);
     have.other = epoll_create1(EPOLL_CLOEXEC);
-    if (have.file < 0 || have.other < 0 || epoll_ctl(have.other, EPOLL_CTL_ADD, have.file, &wanted) != 0)
-        kit_error("cannot make an eventfd and an epoll (%s): is `ulimit -n` too low?", strerror(errno));
+    if (have.file < 0 || have.other < 0 ||
+        epoll_ctl(have.other, EPOLL_CTL_ADD, have.file, &wanted) != 0)
+        kit_error("cannot make an eventfd and an epoll (%s): is `ulimit -n` too low?",
+                  strerror(errno));
 }
 
 void prepare_area(void)
 {
-    have.area = mmap(NULL, PREPARED_AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    have.area =
+        mmap(NULL, PREPARED_AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (have.area == MAP_FAILED)
         kit_error("cannot map %d bytes (%s)", PREPARED_AREA, strerror(errno));
 }
@@ -152,7 +156,8 @@ void prepare_port(void)
         kit_skip("a TCP socket was refused (%s)", strerror(errno));
     if (bind(have.file, (struct sockaddr *)&have.port, length) != 0
         || getsockname(have.file, (struct sockaddr *)&have.port, &length) != 0)
-        kit_skip("the loopback device gives no port (%s): try `ip link set lo up`", strerror(errno));
+        kit_skip("the loopback device gives no port (%s): try `ip link set lo up`",
+                 strerror(errno));
 }
 
 void prepare_listener(void)
@@ -169,7 +174,10 @@ void prepare_address(void)
 
 /* --- a program --- */
 
-/* The least program there is: one that ends at once, by one system call, and needs no linker. FLAGS name its ABI. */
+/*
+ * The least program there is: one that ends at once, by one system call, and needs no linker. FLAGS
+ * name its ABI.
+ */
 #if defined(__x86_64__)
 static const unsigned char code[] = {0xb8, 0xe7, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05};
 enum { MACHINE = EM_X86_64, FLAGS = 0 };
@@ -203,12 +211,24 @@ enum {
 
 void prepare_image(void)
 {
-    const size_t base = 0x400000, begin = sizeof(ElfW(Ehdr)) + sizeof(ElfW(Phdr)), size = begin + sizeof code;
-    const ElfW(Phdr) part = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = base, .p_paddr = base,
-                             .p_filesz = size, .p_memsz = size, .p_align = PREPARED_AREA};
+    const size_t base = 0x400000, begin = sizeof(ElfW(Ehdr)) + sizeof(ElfW(Phdr)),
+                 size = begin + sizeof code;
+    const ElfW(Phdr) part = {.p_type = PT_LOAD,
+                             .p_flags = PF_R | PF_X,
+                             .p_vaddr = base,
+                             .p_paddr = base,
+                             .p_filesz = size,
+                             .p_memsz = size,
+                             .p_align = PREPARED_AREA};
     ElfW(Ehdr) head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, CLASS, ORDER, EV_CURRENT},
-                       .e_type = ET_EXEC, .e_machine = MACHINE, .e_version = EV_CURRENT, .e_entry = base + begin,
-                       .e_phoff = sizeof head, .e_flags = FLAGS, .e_ehsize = sizeof head, .e_phentsize = sizeof part,
+                       .e_type = ET_EXEC,
+                       .e_machine = MACHINE,
+                       .e_version = EV_CURRENT,
+                       .e_entry = base + begin,
+                       .e_phoff = sizeof head,
+                       .e_flags = FLAGS,
+                       .e_ehsize = sizeof head,
+                       .e_phentsize = sizeof part,
                        .e_phnum = 1};
     int file;
 

@@ -23,14 +23,20 @@ extern struct prepared {
     char bytes[4096] __attribute__((aligned(16)));
 } have;
 
-/* Each ends the program where it does not work, by an error, or by skip where the kernel or the machine refuses it. */
+/*
+ * Each ends the program where it does not work, by an error, or by skip where the kernel or the
+ * machine refuses it.
+ */
 void prepare_nothing(void);  /* self, user, group: comes first */
 void prepare_umask(void);    /* PREPARED_MASK */
 void prepare_priority(void); /* the process's own */
-void prepare_place(void);    /* a directory of this copy's own, which is the current one from then on */
-void prepare_file(void);     /* there "file", open, and "link", a symbolic link to it; calls may make "new" and "moved" */
+/* a directory of this copy's own, which is the current one from then on */
+void prepare_place(void);
+/* there "file", open, and "link", a symbolic link to it; calls may make "new" and "moved" */
+void prepare_file(void);
 void prepare_folder(void);   /* the same, and the directory itself is `other` */
-void prepare_image(void);    /* there "image", the least program there is: one system call, which ends it */
+/* there "image", the least program there is: one system call, which ends it */
+void prepare_image(void);
 void prepare_zero(void);     /* /dev/zero */
 void prepare_null(void);     /* /dev/null */
 void prepare_pipe(void);     /* an empty one, from `other` to `file` */
@@ -38,7 +44,8 @@ void prepare_event(void);    /* an eventfd of 0, and as `other` an epoll that wa
 void prepare_area(void);
 void prepare_pair(void);     /* of Unix datagram sockets */
 void prepare_address(void);  /* any port of the loopback device */
-void prepare_port(void);     /* one that is bound to `file`, where nobody listens; `other` is another socket */
+/* one that is bound to `file`, where nobody listens; `other` is another socket */
+void prepare_port(void);
 void prepare_listener(void); /* one where `file` listens, and never waits */
 
 #endif

@@ -31,7 +31,10 @@ static int mapped(int index)
     return areas[index] != MAP_FAILED;
 }
 
-/* For reading only, so that no neighbour is like it and the kernel does not make one area of the two. */
+/*
+ * For reading only, so that no neighbour is like it and the kernel does not make one area of the
+ * two.
+ */
 static int mapped_nothing(void)
 {
     void *area = mmap(NULL, AREA, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -103,7 +106,8 @@ static void make_pages(void)
     for (int i = 0; i < number; i++) {
         char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (page == MAP_FAILED)
-            kit_skip("cannot map page %d of %d (%s): is vm.max_map_count too low?", i + 1, number, strerror(errno));
+            kit_skip("cannot map page %d of %d (%s): is vm.max_map_count too low?", i + 1, number,
+                     strerror(errno));
         *page = 1;
     }
 }
@@ -133,7 +137,10 @@ static int ended(pid_t child)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* exit, not _exit, as lmbench's child: what a C program does at its end touches half as many pages again. */
+/*
+ * exit, not _exit, as lmbench's child: what a C program does at its end touches half as many pages
+ * again.
+ */
 static int exited(void)
 {
     pid_t child = fork();
@@ -176,7 +183,8 @@ const struct operation process_operations[] = {
     {"munmap", .prepare = make_file, .before = map_all, .work = unmap_file, .times = AREAS},
     {"map", .prepare = make_file, .work = map_sparsely, .times = 1},
     {"map-nothing", .work = map_nothing, .times = 20},
-    {"page-fault", .prepare = make_file, .before = map_all, .work = touch_file, .after = unmap_all, .times = AREAS},
+    {"page-fault", .prepare = make_file, .before = map_all, .work = touch_file, .after = unmap_all,
+     .times = AREAS},
     {"protection-fault", .prepare = make_fault, .work = fault, .times = 32},
     {"fork", .prepare = make_pages, .work = fork_child, .after = wait_for_children, .times = 1},
     {"fork-exit", .work = fork_exit, .times = 1},

@@ -1,8 +1,10 @@
 /*
- * Round trips of a small message between two threads that wait for each other in the kernel. One count is a round trip, and
- * each is timed. Where the two run is the scheduler's choice; cpu=N puts both on one processor, cpu=A,B on two.
+ * Round trips of a small message between two threads that wait for each other in the kernel. One
+ * count is a round trip, and each is timed. Where the two run is the scheduler's choice; cpu=N puts
+ * both on one processor, cpu=A,B on two.
  *
- *   over=unix|tcp|udp   a pair of Unix stream sockets, or by the loopback device a TCP connection with TCP_NODELAY, or UDP
+ *   over=unix|tcp|udp   a pair of Unix stream sockets, or by the loopback device a TCP connection
+ *                       with TCP_NODELAY, or UDP
  *   size=BYTES          of a message, each way (1)
  */
 #define _GNU_SOURCE
@@ -18,13 +20,13 @@
 #include "thread/partner.h"
 
 enum {
-    MOST = 1 << 16,
+    MAX_MESSAGE_BYTES = 1 << 16,
     PROOFS = 300, /* the first byte comes round */
 };
 
 static int near, far;
 static size_t size;
-static unsigned char sent[MOST], answered[MOST];
+static unsigned char sent[MAX_MESSAGE_BYTES], answered[MAX_MESSAGE_BYTES];
 
 /* Both return whether all of the message went through. */
 static int send_all(int socket, const unsigned char *message)
@@ -56,7 +58,7 @@ static int receive_all(int socket, unsigned char *message)
 /* Sends back what it gets, with one added to its first byte. */
 static void answer(void)
 {
-    static unsigned char message[MOST];
+    static unsigned char message[MAX_MESSAGE_BYTES];
 
     while (receive_all(far, message)) {
         message[0]++;
@@ -71,7 +73,8 @@ static int round_trip(void)
     sent[0]++;
     if (!send_all(near, sent) || !receive_all(near, answered))
         kit_error("the connection broke after %lu round trips (%s)", kit_count, strerror(errno));
-    return answered[0] == (unsigned char)(sent[0] + 1) && memcmp(answered + 1, sent + 1, size - 1) == 0;
+    return answered[0] == (unsigned char)(sent[0] + 1) &&
+           memcmp(answered + 1, sent + 1, size - 1) == 0;
 }
 
 static void connect_unix(void)
@@ -97,7 +100,8 @@ static void connect_tcp(void)
     if (bind(listener, (struct sockaddr *)&here, length) != 0 || listen(listener, 1) != 0
         || getsockname(listener, (struct sockaddr *)&here, &length) != 0
         || connect(near, (struct sockaddr *)&here, length) != 0)
-        kit_skip("the loopback device takes no connection (%s): try `ip link set lo up`", strerror(errno));
+        kit_skip("the loopback device takes no connection (%s): try `ip link set lo up`",
+                 strerror(errno));
     far = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (far < 0 || setsockopt(near, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0
         || setsockopt(far, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
@@ -112,15 +116,18 @@ static int udp_socket(struct sockaddr_in *here)
 
     if (made < 0)
         kit_skip("a UDP socket was refused (%s)", strerror(errno));
-    if (bind(made, (struct sockaddr *)here, length) != 0 || getsockname(made, (struct sockaddr *)here, &length) != 0)
-        kit_skip("the loopback device takes no UDP socket (%s): try `ip link set lo up`", strerror(errno));
+    if (bind(made, (struct sockaddr *)here, length) != 0 ||
+        getsockname(made, (struct sockaddr *)here, &length) != 0)
+        kit_skip("the loopback device takes no UDP socket (%s): try `ip link set lo up`",
+                 strerror(errno));
     return made;
 }
 
 /* A message that is lost ends the program instead of a wait without end. */
 static void connect_udp(void)
 {
-    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}, there = here;
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
+                       there = here;
     const struct timeval patience = {.tv_sec = 1};
 
     near = udp_socket(&here);
@@ -138,7 +145,7 @@ int main(int argc, char **argv)
 
     kit_init(argc, argv);
     over = kit_arg("over", "unix");
-    size = (size_t)kit_arg_number("size", 1, 1, MOST);
+    size = (size_t)kit_arg_number("size", 1, 1, MAX_MESSAGE_BYTES);
     if (strcmp(over, "unix") == 0)
         connect_unix();
     else if (strcmp(over, "tcp") == 0)

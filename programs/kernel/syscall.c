@@ -6,7 +6,9 @@
  *   mode=getpid   getpid
  *   mode=exec     fork, and the child executes /bin/true
  *
- * The descriptor that is duplicated is a pipe's of our own: copies must not meet at one shared reference count.
+ * The descriptor that is duplicated is a pipe's of our own: copies must not meet at one shared
+ * reference count. Copies that are threads share the table of descriptors and the umask; mode=exec
+ * has none.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +19,12 @@
 #include <unistd.h>
 
 #include "kit.h"
+#include "thread/team.h"
 
-/* syscall(): the C library has at times remembered the answer of getpid. Results are checked before, in prove. */
+/*
+ * syscall(): the C library has at times remembered the answer of getpid. Results are checked
+ * before, in prove.
+ */
 static inline void mix(int fd)
 {
     close(dup(fd));
@@ -61,27 +67,55 @@ static int own_descriptor(void)
     return ends[0];
 }
 
-int main(int argc, char **argv)
-{
-    const char *mode;
-    int fd;
+static __thread int fd;
 
-    kit_init(argc, argv);
-    mode = kit_arg("mode", "mix");
+static void prepare(struct kit_thread *me)
+{
+    (void)me;
     fd = own_descriptor();
     prove(fd);
-    if (strcmp(mode, "mix") == 0)
-        for (kit_start();; kit_count++)
-            mix(fd);
-    if (strcmp(mode, "close") == 0)
-        for (kit_start();; kit_count++)
-            close(dup(fd));
-    if (strcmp(mode, "getpid") == 0)
-        for (kit_start();; kit_count++)
-            syscall(SYS_getpid);
-    if (strcmp(mode, "exec") != 0)
-        kit_error("unknown mode=%s: try mix, close, getpid or exec", mode);
+}
+
+static void work_mix(struct kit_thread *me)
+{
+    for (const int own = fd;; me->count++)
+        mix(own);
+}
+
+static void work_close(struct kit_thread *me)
+{
+    for (const int own = fd;; me->count++)
+        close(dup(own));
+}
+
+static void work_getpid(struct kit_thread *me)
+{
+    for (;; me->count++)
+        syscall(SYS_getpid);
+}
+
+static _Noreturn void work_exec(void)
+{
+    prove(own_descriptor());
     exec_true();
     for (kit_start();; kit_count++)
         exec_true();
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode;
+
+    kit_init(argc, argv);
+    mode = kit_arg("mode", "mix");
+    if (strcmp(mode, "exec") == 0)
+        work_exec();
+    team_prepare(prepare);
+    if (strcmp(mode, "mix") == 0)
+        team_start(work_mix);
+    if (strcmp(mode, "close") == 0)
+        team_start(work_close);
+    if (strcmp(mode, "getpid") == 0)
+        team_start(work_getpid);
+    kit_error("unknown mode=%s: try mix, close, getpid or exec", mode);
 }

@@ -1,6 +1,7 @@
 /*
- * Hogs: count=N processes (0, the default, is one for each CPU that is online) that never sleep, or work for duty=PERCENT of the
- * time. One count is a chain of multiplications of always the same length, about 20 us at 3 GHz, in registers only.
+ * Hogs: count=N processes (0, the default, is one for each CPU that is online) that never sleep, or
+ * work for duty=PERCENT of the time. One count is a chain of multiplications of always the same
+ * length, about 20 us at 3 GHz, in registers only.
  */
 #include "load/crew.h"
 

@@ -1,13 +1,14 @@
 /*
- * A build as the kernel sees one: many short processes, small files, and some CPU time between. jobs=N workers (0: one for each
- * CPU) build one unit after the other, in three stages, each a process of its own that reads files and writes one:
+ * A build as the kernel sees one: many short processes, small files, and some CPU time between.
+ * jobs=N workers (0: one for each CPU) build one unit after the other, in three stages, each a
+ * process of its own that reads files and writes one:
  *
  *     preprocess   a source and the headers it includes, without comments        -> .i
  *     compile      counts the .i's identifiers in a hash table, some 10 ms of it  -> .s
  *     assemble     packs the lines of the .s                                      -> .o
  *
- * and after every 20 units all their .o are linked. One count is a stage done. Stages are this program again, started as
- * `compile stage NAME FOLDER WORKER UNIT`.
+ * and after every 20 units all their .o are linked. One count is a stage done. Stages are this
+ * program again, started as `compile stage NAME FOLDER WORKER UNIT`.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -65,7 +66,10 @@ static struct text read_text(const char *path)
     return text;
 }
 
-/* A new file, as assemblers make it: some file systems flush a truncated file to disk when it is closed. */
+/*
+ * A new file, as assemblers make it: some file systems flush a truncated file to disk when it is
+ * closed.
+ */
 static FILE *create(const char *path)
 {
     FILE *file;
@@ -85,7 +89,10 @@ static void finish(FILE *file, const char *path)
 
 /* --- the stages --- */
 
-/* Copies a file line by line without its comments, and what it includes in the place of the line that does. */
+/*
+ * Copies a file line by line without its comments, and what it includes in the place of the line
+ * that does.
+ */
 static void expand(const char *path, FILE *into)
 {
     struct text text = read_text(path);
@@ -234,7 +241,8 @@ static void link_units(const char *worker, const char *unit)
 static const struct {
     const char *name;
     void (*run)(const char *worker, const char *unit);
-} stages[] = {{"preprocess", preprocess}, {"compile", compile}, {"assemble", assemble}, {"link", link_units}};
+} stages[] = {
+    {"preprocess", preprocess}, {"compile", compile}, {"assemble", assemble}, {"link", link_units}};
 
 enum { LINK = 3 };
 
@@ -285,7 +293,8 @@ static void do_stage(int stage, long worker, long unit)
     if (WIFEXITED(status) && WEXITSTATUS(status) == NO_EXEC)
         crew_fail("cannot execute /proc/self/exe: is /proc mounted?");
     if (status != 0)
-        crew_fail("stage %s ended with wait status %d: is the file system full?", stages[stage].name, status);
+        crew_fail("stage %s ended with wait status %d: is the file system full?",
+                  stages[stage].name, status);
     ++*crew_count;
     crew_rest();
 }
@@ -309,9 +318,12 @@ static size_t write_functions(char *text, size_t size, char kind, int number)
 
     for (int i = 0; i < FUNCTIONS && used < size; i++)
         used += (size_t)snprintf(text + used, size - used,
-                                 "// Returns something for value_%c%d_%d.\nstatic int value_%c%d_%d(int first, int second)\n"
-                                 "{\n\tint sum_%d = first * %d + second;\n\treturn sum_%d > %d ? sum_%d : value_h%d_%d(sum_%d);\n}\n",
-                                 kind, number, i, kind, number, i, i, i + 3, i, i * 7, i, i % HEADERS, i, i);
+                                 "// Returns something for value_%c%d_%d.\nstatic int "
+                                 "value_%c%d_%d(int first, int second)\n"
+                                 "{\n\tint sum_%d = first * %d + second;\n\treturn sum_%d > %d ? "
+                                 "sum_%d : value_h%d_%d(sum_%d);\n}\n",
+                                 kind, number, i, kind, number, i, i, i + 3, i, i * 7, i,
+                                 i % HEADERS, i, i);
     return used < size ? used : size - 1;
 }
 
@@ -322,7 +334,8 @@ static void write_source(char kind, int number)
     size_t used = 0;
 
     for (int i = 0; kind == 'u' && i < INCLUDES; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "#include \"header%d.h\"\n", (number + i * 5) % HEADERS);
+        used += (size_t)snprintf(text + used, sizeof text - used, "#include \"header%d.h\"\n",
+                                 (number + i * 5) % HEADERS);
     used += write_functions(text + used, sizeof text - used, kind, number);
     snprintf(path, sizeof path, kind == 'u' ? "%s/unit%d.c" : "%s/header%d.h", folder, number);
     files_write(path, text, used);

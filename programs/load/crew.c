@@ -23,8 +23,9 @@
 enum {
     LINE = 128, /* two lines of cache: some processors fetch them in pairs */
     MILLISECOND = 1000000,
-    LOOK = 100 * MILLISECOND, /* how often the leader looks around while the workers prepare themselves */
-    LONGEST = 1000,           /* in ms, what the end of a load waits for its workers' ends */
+    /* how often the leader looks around while the workers prepare themselves */
+    LOOK_NS = 100 * MILLISECOND,
+    MAX_END_MS = 1000,           /* in ms, what the end of a load waits for its workers' ends */
     SHORT = 100,              /* the same where something failed */
     ALL = 100,                /* per cent */
     PERIOD = 10 * MILLISECOND,
@@ -139,7 +140,7 @@ static void end_workers(int finished)
 {
     for (long i = 0; i < hired; i++)
         kill(workers[i], SIGKILL);
-    crew_reap((finished ? LONGEST : SHORT) * (int64_t)MILLISECOND);
+    crew_reap((finished ? MAX_END_MS : SHORT) * (int64_t)MILLISECOND);
     if (after)
         after();
 }
@@ -229,7 +230,8 @@ static void *share(size_t size)
 void crew_open(long most)
 {
     if (strcmp(kit_arg("policy", "other"), "deadline") == 0)
-        kit_skip("the deadline policy is for tasks of one thread, and this load has workers: try another policy");
+        kit_skip("the deadline policy is for tasks of one thread, and this load has workers: try "
+                 "another policy");
     room = most;
     leader = getpid();
     board = share(sizeof *board);
@@ -248,8 +250,8 @@ void crew_hire(void (*work)(long number), long number)
     pid_t worker = hired < room ? fork() : -1;
 
     if (worker < 0)
-        kit_skip("process %ld of %ld was refused (%s): is `ulimit -u` or the pids cgroup too low?", hired + 1, room,
-                 strerror(errno));
+        kit_skip("process %ld of %ld was refused (%s): is `ulimit -u` or the pids cgroup too low?",
+                 hired + 1, room, strerror(errno));
     if (worker == 0)
         begin_worker(work, number);
     workers[hired++] = worker;
@@ -269,7 +271,9 @@ static _Noreturn void report_death(const siginfo_t *info)
         kit_error("%s", board->failure);
     if (info->si_code == CLD_EXITED)
         kit_error("a worker ended with exit status %d: run it by hand to see why", info->si_status);
-    kit_error("a worker was killed by signal %d: if nobody did, look for the out-of-memory killer in `dmesg`", info->si_status);
+    kit_error("a worker was killed by signal %d: if nobody did, look for the out-of-memory killer "
+              "in `dmesg`",
+              info->si_status);
 }
 
 /* Does not reap workers, so that the numbers to be killed at the end are theirs still. */
@@ -290,8 +294,9 @@ static void wait_for_preparations(void)
 {
     uint32_t prepared;
 
-    while ((prepared = __atomic_load_n(&board->prepared, __ATOMIC_SEQ_CST)) < (uint32_t)hired && !crew_abandoned()) {
-        crew_futex_wait(&board->prepared, prepared, LOOK);
+    while ((prepared = __atomic_load_n(&board->prepared, __ATOMIC_SEQ_CST)) < (uint32_t)hired &&
+           !crew_abandoned()) {
+        crew_futex_wait(&board->prepared, prepared, LOOK_NS);
         look_after(WNOHANG);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * The crew: the processes of a load. The leader is the program that the tool started. It only talks to the tool, so a load
- * whose work waits a long time for a disk, memory or CPU still has a pulse and ends when it should. The workers do the
- * work. A whole load:
+ * The crew: the processes of a load. The leader is the program that the tool started. It only talks
+ * to the tool, so a load whose work waits a long time for a disk, memory or CPU still has a pulse
+ * and ends when it should. The workers do the work. A whole load:
  *
  *     static void work(long number)
  *     {
@@ -19,8 +19,8 @@
  *     crew_hire(work, 1);
  *     crew_run();
  *
- * Workers die with the leader however it dies, and a worker's death is the load's error. They have /dev/null on 0 and 1, and
- * of the kit they may use kit_now and kit_sleep_until only.
+ * Workers die with the leader however it dies, and a worker's death is the load's error. They have
+ * /dev/null on 0 and 1, and of the kit they may use kit_now and kit_sleep_until only.
  */
 #ifndef CREW_H
 #define CREW_H
@@ -54,8 +54,8 @@ void crew_go(void);
 void crew_take_duty(void);
 
 /*
- * In a worker, after each piece of work: rests, so that it works for its duty's share of every 10 ms, or of a longer time if a
- * piece takes longer.
+ * In a worker, after each piece of work: rests, so that it works for its duty's share of every 10
+ * ms, or of a longer time if a piece takes longer.
  */
 void crew_rest(void);
 
@@ -65,22 +65,29 @@ extern volatile unsigned long *crew_count;
 /* In a worker: ends the load with an error that says what happened, to what, and what to try. */
 _Noreturn void crew_fail(const char *format, ...) KIT_PRINTF;
 
-/* For a child that is to die with its parent, which was `parent`: `number` is the signal it then gets. */
+/*
+ * For a child that is to die with its parent, which was `parent`: `number` is the signal it then
+ * gets.
+ */
 void crew_die_with(long parent, int number);
 
 /* Adopts the orphans among the descendants, so that crew_reap finds them. */
 void crew_adopt(void);
 
 /*
- * Kills what is still a child, its orphans too, and reaps until there is none or `limit` ns have passed: a process may hang
- * in a device's driver, and that must not hang the tool. Async-signal-safe.
+ * Kills what is still a child, its orphans too, and reaps until there is none or `limit` ns have
+ * passed: a process may hang in a device's driver, and that must not hang the tool.
+ * Async-signal-safe.
  */
 void crew_reap(int64_t limit);
 
 /* Whether the tool is gone, for long preparations. What it has already written does not matter. */
 int crew_abandoned(void);
 
-/* futex(2) on words that processes share. Waiting may end for no reason, or after `limit` ns if that is not 0. */
+/*
+ * futex(2) on words that processes share. Waiting may end for no reason, or after `limit` ns if
+ * that is not 0.
+ */
 void crew_futex_wait(uint32_t *word, uint32_t while_it_is, int64_t limit);
 void crew_futex_wake(uint32_t *word, int number);
 

@@ -20,10 +20,10 @@
 enum {
     MIB = 1 << 20,
     KEPT_FREE = 256, /* MiB, at least */
-    LEAST = 64,
-    MOST = 1024,
+    MIN_FILE_MIB = 64,
+    MAX_FILE_MIB = 1024,
     SYNC_EVERY = 32, /* MiB: so that the time spent is that of the disk */
-    DEEPEST = 16,    /* directories below ours that are removed */
+    MAX_DEPTH = 16,    /* directories below ours that are removed */
 };
 
 #define LONGEST_FILL INT64_C(20000000000)
@@ -53,7 +53,8 @@ static long room(const char *name)
     double mib, kept, had = stat(name, &file) == 0 ? (double)file.st_blocks * 512 / MIB : 0;
 
     if (statvfs(".", &system) != 0)
-        kit_error("cannot ask for the free space of the current directory (%s): try another --dir", strerror(errno));
+        kit_error("cannot ask for the free space of the current directory (%s): try another --dir",
+                  strerror(errno));
     mib = (double)system.f_frsize / MIB;
     kept = (double)system.f_blocks * mib / 10;
     return (long)((double)system.f_bavail * mib + had - (kept > KEPT_FREE ? kept : KEPT_FREE));
@@ -61,11 +62,12 @@ static long room(const char *name)
 
 static long usual_size(long free)
 {
-    long memory = files_memory("MemTotal"), size = memory / 16 < LEAST ? LEAST : memory / 16;
+    long memory = files_memory("MemTotal"),
+         size = memory / 16 < MIN_FILE_MIB ? MIN_FILE_MIB : memory / 16;
 
-    if (size > MOST)
-        size = MOST;
-    return size > free && free > LEAST ? free : size > free ? LEAST : size;
+    if (size > MAX_FILE_MIB)
+        size = MAX_FILE_MIB;
+    return size > free && free > MIN_FILE_MIB ? free : size > free ? MIN_FILE_MIB : size;
 }
 
 long files_size(const char *name)
@@ -83,13 +85,17 @@ void files_need(const char *name, long mib)
     long free = room(name);
 
     if (mib > free)
-        kit_skip("a file of %ld MiB needs %ld MiB more, as a tenth of the file system and %d MiB stay free: try another --dir",
+        kit_skip("a file of %ld MiB needs %ld MiB more, as a tenth of the file system and %d MiB "
+                 "stay free: try another --dir",
                  mib, mib - free, KEPT_FREE);
 }
 
 /* --- contents --- */
 
-/* Splitmix64 by Steele, Lea and Flood: one word does not depend on the one before, so it is as fast as memory. */
+/*
+ * Splitmix64 by Steele, Lea and Flood: one word does not depend on the one before, so it is as fast
+ * as memory.
+ */
 void files_random(void *memory, size_t size, uint64_t seed)
 {
     uint64_t *words = memory;
@@ -124,10 +130,11 @@ static void write_mib(int file, long number)
 
     files_random(mib, sizeof mib, (uint64_t)number);
     while (written < sizeof mib) {
-        ssize_t n = pwrite(file, at + written, sizeof mib - written, (off_t)number * MIB + (off_t)written);
+        ssize_t n =
+            pwrite(file, at + written, sizeof mib - written, (off_t)number * MIB + (off_t)written);
         if (n <= 0)
-            kit_error("cannot write MiB %ld of %s (%s): try another --dir or a smaller size=", number, FILES_DATA,
-                      n ? strerror(errno) : "nothing was written");
+            kit_error("cannot write MiB %ld of %s (%s): try another --dir or a smaller size=",
+                      number, FILES_DATA, n ? strerror(errno) : "nothing was written");
         written += (size_t)n;
     }
     if ((number + 1) % SYNC_EVERY == 0)
@@ -154,7 +161,8 @@ int files_data(long *mib)
     struct stat had;
 
     if (file < 0)
-        kit_error("cannot make %s in the current directory (%s): try another --dir", FILES_DATA, strerror(errno));
+        kit_error("cannot make %s in the current directory (%s): try another --dir", FILES_DATA,
+                  strerror(errno));
     lock(file);
     if (fstat(file, &had) != 0)
         kit_error("cannot ask for the size of %s (%s)", FILES_DATA, strerror(errno));
@@ -179,7 +187,9 @@ void files_write(const char *path, const char *text, size_t size)
 
 /* --- the directory --- */
 
-/* What getdents64(2) returns; the C library's readdir allocates, which a signal handler must not. */
+/*
+ * What getdents64(2) returns; the C library's readdir allocates, which a signal handler must not.
+ */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -218,7 +228,8 @@ static void remove_tree(int parent, const char *name, int depth)
         for (long at = 0; at < n;) {
             const struct entry *entry = (const void *)((const char *)entries + at);
             const char *inner = (const char *)entry + offsetof(struct entry, name);
-            if (is_own(inner) && unlinkat(directory, inner, 0) != 0 && errno == EISDIR && depth < DEEPEST)
+            if (is_own(inner) && unlinkat(directory, inner, 0) != 0 && errno == EISDIR &&
+                depth < MAX_DEPTH)
                 remove_tree(directory, inner, depth + 1);
             at += entry->length;
         }

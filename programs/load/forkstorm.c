@@ -1,7 +1,7 @@
 /*
- * A storm of processes: jobs=N workers (0: one for each CPU) fork children that exit at once, and wait for each. Every eighth
- * becomes a program first: this one, started as `forkstorm exit`. They work for duty=PERCENT of the time. One count is a process
- * come and gone.
+ * A storm of processes: jobs=N workers (0: one for each CPU) fork children that exit at once, and
+ * wait for each. Every eighth becomes a program first: this one, started as `forkstorm exit`. They
+ * work for duty=PERCENT of the time. One count is a process come and gone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,7 +33,8 @@ static void spawn(unsigned long number)
     if (child == 0)
         be_short(number);
     if (child < 0)
-        crew_fail("cannot fork after %lu times (%s): is `ulimit -u` or the pids cgroup too low?", number, strerror(errno));
+        crew_fail("cannot fork after %lu times (%s): is `ulimit -u` or the pids cgroup too low?",
+                  number, strerror(errno));
     if (waitpid(child, &status, 0) != child)
         crew_fail("lost a child (%s)", strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == NO_EXEC)

@@ -1,10 +1,12 @@
 /*
- * make -jN of a generated tree in C, from clean, over and over, with the compiler of the machine: jobs=N (0: one for each CPU).
- * One count is an object file made. The tree has a main program, units=64 small units and a header, in the directory make-PID.
- * With link=MIB the units are compiled once, with so much data in all; then only the program is linked, and one count is a link.
+ * make -jN of a generated tree in C, from clean, over and over, with the compiler of the machine:
+ * jobs=N (0: one for each CPU). One count is an object file made. The tree has a main program,
+ * units=64 small units and a header, in the directory make-PID. With link=MIB the units are
+ * compiled once, with so much data in all; then only the program is linked, and one count is a
+ * link.
  *
- * The recipe of what is counted adds a byte to the file `count`, and the length of that file is the count: the kit's timer can ask
- * for it at any moment, and nobody needs to follow make.
+ * The recipe of what is counted adds a byte to the file `count`, and the length of that file is the
+ * count: the kit's timer can ask for it at any moment, and nobody needs to follow make.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +22,7 @@
 #include "load/crew.h"
 #include "load/files.h"
 
-enum { MIB = 1 << 20, LARGEST = 4096, MOST_UNITS = 256, FUNCTIONS = 6, NOT_FOUND = 99 };
+enum { MIB = 1 << 20, MAX_LINKED_MIB = 4096, MAX_UNITS = 256, FUNCTIONS = 6, NOT_FOUND = 99 };
 
 #define END_LIMIT INT64_C(1000000000)
 
@@ -64,18 +66,24 @@ static void write_unit(int number)
     size_t used = (size_t)snprintf(text, sizeof text, "#include \"common.h\"\n");
 
     for (int i = 0; i < FUNCTIONS; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "static int step%d(const char *words, int *table)\n{\n    int sum = %d;\n"
-                                 "    for (size_t i = 0; words[i]; i++) {\n        table[(words[i] + %d) %% SIZE] += (int)i;\n"
-                                 "        sum = sum * 31 + table[i %% SIZE];\n    }\n    return sum;\n}\n",
-                                 i, number, i);
+        used += (size_t)snprintf(
+            text + used, sizeof text - used,
+            "static int step%d(const char *words, int *table)\n{\n    int sum = %d;\n"
+            "    for (size_t i = 0; words[i]; i++) {\n        table[(words[i] + %d) %% SIZE] += "
+            "(int)i;\n"
+            "        sum = sum * 31 + table[i %% SIZE];\n    }\n    return sum;\n}\n",
+            i, number, i);
     if (linked)
-        used += (size_t)snprintf(text + used, sizeof text - used, "char data%d[%ld] = {1};\n", number, linked * MIB / units);
-    used += (size_t)snprintf(text + used, sizeof text - used,
-                             "int unit%d(const char *words)\n{\n    int table[SIZE] = {0}, sum = 0;\n", number);
+        used += (size_t)snprintf(text + used, sizeof text - used, "char data%d[%ld] = {1};\n",
+                                 number, linked * MIB / units);
+    used += (size_t)snprintf(
+        text + used, sizeof text - used,
+        "int unit%d(const char *words)\n{\n    int table[SIZE] = {0}, sum = 0;\n", number);
     for (int i = 0; i < FUNCTIONS; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "    sum += step%d(words, table);\n", i);
-    used += (size_t)snprintf(text + used, sizeof text - used, "    printf(\"%%d\\n\", sum);\n    return sum;\n}\n");
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "    sum += step%d(words, table);\n", i);
+    used += (size_t)snprintf(text + used, sizeof text - used,
+                             "    printf(\"%%d\\n\", sum);\n    return sum;\n}\n");
     snprintf(name, sizeof name, "unit%d.c", number);
     write_in_folder(name, text, used);
 }
@@ -85,13 +93,18 @@ static void write_header_and_main(void)
     static char text[16 << 10];
     size_t used;
 
-    used = (size_t)snprintf(text, sizeof text, "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#define SIZE 64\n");
+    used = (size_t)snprintf(
+        text, sizeof text,
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#define SIZE 64\n");
     for (int i = 0; i < units; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "int unit%d(const char *words);\n", i);
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "int unit%d(const char *words);\n", i);
     write_in_folder("common.h", text, used);
-    used = (size_t)snprintf(text, sizeof text, "#include \"common.h\"\nint main(void)\n{\n    int sum = 0;\n");
+    used = (size_t)snprintf(text, sizeof text,
+                            "#include \"common.h\"\nint main(void)\n{\n    int sum = 0;\n");
     for (int i = 0; i < units; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "    sum += unit%d(\"words\");\n", i);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "    sum += unit%d(\"words\");\n", i);
     used += (size_t)snprintf(text + used, sizeof text - used, "    return sum == 0;\n}\n");
     write_in_folder("main.c", text, used);
 }
@@ -150,7 +163,10 @@ static void remove_made(void)
 
 /* --- make --- */
 
-/* A make above this one must not tell ours what to do, and the compiler's temporary files are to be where they are removed. */
+/*
+ * A make above this one must not tell ours what to do, and the compiler's temporary files are to be
+ * where they are removed.
+ */
 static void set_environment(void)
 {
     unsetenv("MAKEFLAGS");
@@ -190,7 +206,9 @@ static void run_make(void)
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
         kit_error("cannot execute make: is it installed?");
     if (status != 0)
-        kit_error("make ended with wait status %d: try `cc` by hand, and whether the file system is full", status);
+        kit_error(
+            "make ended with wait status %d: try `cc` by hand, and whether the file system is full",
+            status);
     remove_made();
 }
 
@@ -200,8 +218,8 @@ int main(int argc, char **argv)
 
     kit_init(argc, argv);
     snprintf(jobs_word, sizeof jobs_word, "-j%ld", crew_size("jobs"));
-    units = kit_arg_number("units", 64, 1, MOST_UNITS);
-    linked = kit_arg_number("link", 0, 0, LARGEST);
+    units = kit_arg_number("units", 64, 1, MAX_UNITS);
+    linked = kit_arg_number("link", 0, 0, MAX_LINKED_MIB);
     if (linked)
         files_need("program", 2 * linked);
     wanted = linked ? 1 : (unsigned long)units + 1;
@@ -213,7 +231,8 @@ int main(int argc, char **argv)
     write_tree();
     run_make();
     if (count_made() != wanted)
-        kit_error("make made %lu files instead of %lu: is `make` another program here?", count_made(), wanted);
+        kit_error("make made %lu files instead of %lu: is `make` another program here?",
+                  count_made(), wanted);
     if (ftruncate(count_file, 0) != 0)
         kit_error("cannot set the count to 0 (%s)", strerror(errno));
     quiet = 1;

@@ -1,12 +1,15 @@
 /*
- * Memory pressure: copies from one place of a large memory to another, over and over. One count is 64 KiB copied.
+ * Memory pressure: copies from one place of a large memory to another, over and over. One count is
+ * 64 KiB copied.
  *
  *   share=PERCENT  of the memory that is available, at most 8 GiB, and 512 MiB stay
  *   swap=0|1       1: of memory and swap together, so that the kernel has to swap
- *   limit=MIB      for a program in a memory cgroup of that limit: half of it is memory of its own, into which it copies a
- *                  file of twice the limit, so that the kernel must take back pages of the file all the time, without swap.
- *                  The file is `load-data` in the current directory and stays there for the next trial. With swap=1 it has
- *                  twice the limit of its own, and no file: half of what it copies must come back from the swap.
+ *   limit=MIB      for a program in a memory cgroup of that limit: half of it is memory of its own,
+ *                  into which it copies a file of twice the limit, so that the kernel must take
+ *                  back pages of the file all the time, without swap. The file is `load-data` in
+ *                  the current directory and stays there for the next trial. With swap=1 it has
+ *                  twice the limit of its own, and no file: half of what it copies must come back
+ *                  from the swap.
  *   duty=PERCENT   of the time it works
  */
 #define _GNU_SOURCE
@@ -21,7 +24,14 @@
 #include "load/crew.h"
 #include "load/files.h"
 
-enum { MIB = 1 << 20, PIECE = 64 << 10, MOST = 8192, LEFT = 512, LEAST = 16, LOOK = 64 };
+enum {
+    MIB = 1 << 20,
+    PIECE_BYTES = 64 << 10,
+    MAX_MIB = 8192,
+    SPARED_MIB = 512,
+    MIN_MIB = 16,
+    LOOK_EVERY_MIB = 64
+};
 
 #define LONGEST_FILL INT64_C(8000000000)
 
@@ -41,14 +51,18 @@ static void offer_to_killer(void)
         close(file);
 }
 
-/* Touches the memory, until others would run short or time is up. What cannot be compressed is in it. Returns MiB. */
+/*
+ * Touches the memory, until others would run short or time is up. What cannot be compressed is in
+ * it. Returns MiB.
+ */
 static long touch(void)
 {
     const int64_t deadline = kit_now() + LONGEST_FILL;
     long done = 0;
 
     for (; done < wanted && kit_now() < deadline; done++) {
-        if (spares && done % LOOK == 0 && files_memory("MemAvailable") < LEFT + LOOK)
+        if (spares && done % LOOK_EVERY_MIB == 0 &&
+            files_memory("MemAvailable") < SPARED_MIB + LOOK_EVERY_MIB)
             break;
         files_random(memory + (size_t)done * MIB, MIB, (uint64_t)done);
     }
@@ -57,12 +71,14 @@ static long touch(void)
 
 static void map_memory(void)
 {
-    memory = mmap(NULL, (size_t)wanted * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = mmap(NULL, (size_t)wanted * MIB, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         crew_fail("cannot map %ld MiB (%s): try a smaller share=", wanted, strerror(errno));
-    pieces = (size_t)touch() * (MIB / PIECE);
+    pieces = (size_t)touch() * (MIB / PIECE_BYTES);
     if (pieces == 0)
-        crew_fail("less than %d MiB of memory are available: end other programs first", LEFT + LOOK);
+        crew_fail("less than %d MiB of memory are available: end other programs first",
+                  SPARED_MIB + LOOK_EVERY_MIB);
 }
 
 static void press(long number)
@@ -79,7 +95,7 @@ static void press(long number)
     from = source_pieces / 2;
     crew_go();
     for (;;) {
-        memcpy(memory + to * PIECE, source + from * PIECE, PIECE);
+        memcpy(memory + to * PIECE_BYTES, source + from * PIECE_BYTES, PIECE_BYTES);
         to = (to + 1) % pieces;
         from = (from + 1) % source_pieces;
         ++*crew_count;
@@ -142,8 +158,10 @@ static long available(void)
         if (!path)
             continue;
         path += is_unified ? 0 : strlen(":memory:");
-        snprintf(folder, sizeof folder, "%s%s", is_unified ? unified : old, strcmp(path, "/") == 0 ? "" : path);
-        most = left_in_cgroups(folder, is_unified ? sizeof unified - 1 : sizeof old - 1, is_unified, most);
+        snprintf(folder, sizeof folder, "%s%s", is_unified ? unified : old,
+                 strcmp(path, "/") == 0 ? "" : path);
+        most = left_in_cgroups(folder, is_unified ? sizeof unified - 1 : sizeof old - 1, is_unified,
+                               most);
     }
     if (file)
         fclose(file);
@@ -158,12 +176,14 @@ static void take_share(long percent, long with_swap)
         kit_skip("there is no swap: try swap=0, or swapon");
     spares = !with_swap;
     wanted = (with_swap ? there + swap : there) * percent / 100;
-    if (spares && wanted > there - LEFT)
-        wanted = there - LEFT;
-    if (wanted > MOST)
-        wanted = MOST;
-    if (wanted < LEAST)
-        kit_skip("of %ld MiB of memory too little is left for a load, as %d MiB stay: end other programs first", there, LEFT);
+    if (spares && wanted > there - SPARED_MIB)
+        wanted = there - SPARED_MIB;
+    if (wanted > MAX_MIB)
+        wanted = MAX_MIB;
+    if (wanted < MIN_MIB)
+        kit_skip("of %ld MiB of memory too little is left for a load, as %d MiB stay: end other "
+                 "programs first",
+                 there, SPARED_MIB);
 }
 
 /* A limit in which the program's own memory does not fit. */
@@ -173,7 +193,9 @@ static void overrun_limit(long limit)
 
     wanted = 2 * limit;
     if (swap < wanted)
-        kit_skip("%ld MiB of swap are free, and it needs %ld: try a condition that adds some, swap=%ld", swap, wanted, 2 * wanted);
+        kit_skip(
+            "%ld MiB of swap are free, and it needs %ld: try a condition that adds some, swap=%ld",
+            swap, wanted, 2 * wanted);
 }
 
 static void take_limit(long limit)
@@ -185,7 +207,7 @@ static void take_limit(long limit)
     source = mmap(NULL, (size_t)mib * MIB, PROT_READ, MAP_SHARED, file, 0);
     if (source == MAP_FAILED)
         kit_error("cannot map %s (%s): try another --dir", FILES_DATA, strerror(errno));
-    source_pieces = (size_t)mib * (MIB / PIECE);
+    source_pieces = (size_t)mib * (MIB / PIECE_BYTES);
     files_forget(file); /* pages that are in memory already would be charged to whoever read them */
 }
 

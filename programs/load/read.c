@@ -1,14 +1,14 @@
 /*
- * Reads a file of random bytes from its beginning to its end, again and again. The count is in KiB. The file is `load-data` in the
- * current directory and stays there for the next trial.
+ * Reads a file of random bytes from its beginning to its end, again and again. The count is in KiB.
+ * The file is `load-data` in the current directory and stays there for the next trial.
  *
  *   size=MIB             of the file: see files.h
  *   block=BYTES          of one read, a power of two from 4096 on
  *   mode=cached          all of it from the page cache, if it fits
  *        direct          past the page cache (O_DIRECT); if the file system cannot, like drop
  *        drop            through the page cache, dropping every 8 MiB after use
- *        hole            a file without data and twice as large as the memory, through the page cache: what it holds of other
- *                        files makes room. That file has no name.
+ *        hole            a file without data and twice as large as the memory, through the page
+ *                        cache: what it holds of other files makes room. That file has no name.
  *   duty=PERCENT         of the time it works
  */
 #define _GNU_SOURCE
@@ -21,15 +21,18 @@
 #include "load/crew.h"
 #include "load/files.h"
 
-enum { KIB = 1024, MIB = 1 << 20, PAGE = 4096, LARGEST = MIB, FORGET_EVERY = 8 * MIB };
+enum { KIB = 1024, MIB = 1 << 20, PAGE = 4096, MAX_BLOCK_BYTES = MIB, FORGET_EVERY = 8 * MIB };
 
-static char buffer[LARGEST] __attribute__((aligned(PAGE)));
+static char buffer[MAX_BLOCK_BYTES] __attribute__((aligned(PAGE)));
 static int file;
 static off_t size;
 static size_t block;
 static int forgets;
 
-/* Forgets 8 MiB at their end: of a folio, which may be larger than a block, the kernel forgets all or nothing. */
+/*
+ * Forgets 8 MiB at their end: of a folio, which may be larger than a block, the kernel forgets all
+ * or nothing.
+ */
 static void forget_before(off_t at)
 {
     off_t from = (at - 1) / FORGET_EVERY * FORGET_EVERY;
@@ -89,16 +92,18 @@ static void open_hole(void)
     snprintf(name, sizeof name, "hole-%ld", (long)getpid());
     file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
-        kit_error("cannot make %s in the current directory (%s): try another --dir", name, strerror(errno));
+        kit_error("cannot make %s in the current directory (%s): try another --dir", name,
+                  strerror(errno));
     unlink(name);
     if (ftruncate(file, size) != 0)
-        kit_skip("a file of %lld MiB without data was refused (%s): try another --dir", (long long)(size / MIB), strerror(errno));
+        kit_skip("a file of %lld MiB without data was refused (%s): try another --dir",
+                 (long long)(size / MIB), strerror(errno));
 }
 
 static void fill_cache(void)
 {
-    for (off_t at = 0; at < size && !crew_abandoned(); at += LARGEST)
-        if (pread(file, buffer, LARGEST, at) < 0)
+    for (off_t at = 0; at < size && !crew_abandoned(); at += MAX_BLOCK_BYTES)
+        if (pread(file, buffer, MAX_BLOCK_BYTES, at) < 0)
             kit_error("cannot read %s (%s)", FILES_DATA, strerror(errno));
 }
 
@@ -130,9 +135,10 @@ int main(int argc, char **argv)
 
     kit_init(argc, argv);
     mode = kit_arg("mode", "cached");
-    if (strcmp(mode, "cached") != 0 && strcmp(mode, "direct") != 0 && strcmp(mode, "drop") != 0 && strcmp(mode, "hole") != 0)
+    if (strcmp(mode, "cached") != 0 && strcmp(mode, "direct") != 0 && strcmp(mode, "drop") != 0 &&
+        strcmp(mode, "hole") != 0)
         kit_error("unknown mode=%s: try cached, direct, drop or hole", mode);
-    block = (size_t)kit_arg_number("block", 128 * KIB, PAGE, LARGEST);
+    block = (size_t)kit_arg_number("block", 128 * KIB, PAGE, MAX_BLOCK_BYTES);
     if (block & (block - 1))
         kit_error("block=%zu is not a power of two: try 131072", block);
     if (strcmp(mode, "hole") == 0) {

@@ -1,5 +1,6 @@
 /*
- * A ring of processes that hand tokens on: each sleeps until it gets one, wakes the next and sleeps again. One count is a hop.
+ * A ring of processes that hand tokens on: each sleeps until it gets one, wakes the next and sleeps
+ * again. One count is a hop.
  *
  *   count=N            processes (0: one for each CPU, but at least 2)
  *   kind=futex|pipe    how they wake each other
@@ -59,10 +60,12 @@ static void sit_with_pipes(long number)
     crew_go();
     for (;;) {
         if (read(own, &token, 1) != 1)
-            crew_fail("cannot read the pipe of process %ld of the ring (%s)", number, strerror(errno));
+            crew_fail("cannot read the pipe of process %ld of the ring (%s)", number,
+                      strerror(errno));
         ++*crew_count;
         if (write(next, &token, 1) != 1)
-            crew_fail("cannot write into the pipe after process %ld of the ring (%s)", number, strerror(errno));
+            crew_fail("cannot write into the pipe after process %ld of the ring (%s)", number,
+                      strerror(errno));
     }
 }
 
@@ -88,10 +91,12 @@ static void lay_pipes(long tokens)
     pipes = calloc((size_t)seats, sizeof *pipes);
     for (long i = 0; i < seats; i++)
         if (!pipes || pipe(pipes[i]) != 0)
-            kit_skip("pipe %ld of %ld was refused (%s): try `ulimit -n 20000` or a smaller count=", i + 1, seats, strerror(errno));
+            kit_skip("pipe %ld of %ld was refused (%s): try `ulimit -n 20000` or a smaller count=",
+                     i + 1, seats, strerror(errno));
     for (long i = 0; i < tokens; i++)
         if (write(pipes[i % seats][1], "t", 1) != 1)
-            kit_error("cannot put %ld tokens into %ld pipes (%s): try fewer", tokens, seats, strerror(errno));
+            kit_error("cannot put %ld tokens into %ld pipes (%s): try fewer", tokens, seats,
+                      strerror(errno));
 }
 
 int main(int argc, char **argv)

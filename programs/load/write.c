@@ -1,12 +1,14 @@
 /*
- * Writes a file from its beginning to its end, truncates it and starts again. What is written cannot be compressed and is
- * never twice the same at the same place of a page. The count is in KiB. The file is write-PID in the current directory.
+ * Writes a file from its beginning to its end, truncates it and starts again. What is written
+ * cannot be compressed and is never twice the same at the same place of a page. The count is in
+ * KiB. The file is write-PID in the current directory.
  *
  *   size=MIB     of the file: see files.h
  *   block=BYTES  of one write
  *   sync=0|1     1: fsync after every 8 MiB
- *   slow=0|1     1: for a slow disk that is taken away afterwards: the preparation ends once the kernel has it wait for that
- *                disk, and the file stays, as only what waits for the disk could remove it
+ *   slow=0|1     1: for a slow disk that is taken away afterwards: the preparation ends once the
+ *                kernel has it wait for that disk, and the file stays, as only what waits for the
+ *                disk could remove it
  *   duty=PERCENT of the time it works
  */
 #define _GNU_SOURCE
@@ -19,7 +21,14 @@
 #include "load/crew.h"
 #include "load/files.h"
 
-enum { KIB = 1024, MIB = 1 << 20, LARGEST = MIB, SYNC_EVERY = 8 * MIB, STEP = 64 * 4099, MILLISECOND = 1000000 };
+enum {
+    KIB = 1024,
+    MIB = 1 << 20,
+    MAX_BLOCK_BYTES = MIB,
+    SYNC_EVERY = 8 * MIB,
+    STEP = 64 * 4099,
+    MILLISECOND = 1000000
+};
 
 /* A block that takes so long waits for the disk. */
 #define STALL (20 * MILLISECOND)
@@ -27,7 +36,7 @@ enum { KIB = 1024, MIB = 1 << 20, LARGEST = MIB, SYNC_EVERY = 8 * MIB, STEP = 64
 /* In MiB: all of it must reach the disk in the end. */
 #define LARGEST_CACHE 8192
 
-static char data[MIB + LARGEST];
+static char data[MIB + MAX_BLOCK_BYTES];
 static char name[32];
 static int file;
 static long size; /* of the file in bytes */
@@ -81,11 +90,15 @@ static void start_again(void)
         crew_fail("cannot start %s again (%s)", name, strerror(errno));
 }
 
-/* MiB that have a writer wait for a slow disk: by default the kernel lets a fifth of the memory be unwritten. */
+/*
+ * MiB that have a writer wait for a slow disk: by default the kernel lets a fifth of the memory be
+ * unwritten.
+ */
 static long cache_size(void)
 {
     long quarter = files_memory("MemTotal") / 4;
-    long mib = kit_arg_number("size", quarter < LARGEST_CACHE ? quarter : LARGEST_CACHE, 1, 1 << 20);
+    long mib =
+        kit_arg_number("size", quarter < LARGEST_CACHE ? quarter : LARGEST_CACHE, 1, 1 << 20);
 
     files_need(name, mib);
     return mib;
@@ -95,13 +108,18 @@ static void prepare(void)
 {
     file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0)
-        crew_fail("cannot make %s in the current directory (%s): try another --dir", name, strerror(errno));
+        crew_fail("cannot make %s in the current directory (%s): try another --dir", name,
+                  strerror(errno));
     if (slow) {
         if (!fill_cache())
-            crew_fail("the page cache took %ld MiB for a slow disk, and had nobody wait: try size=, or a lower vm.dirty_bytes",
+            crew_fail("the page cache took %ld MiB for a slow disk, and had nobody wait: try "
+                      "size=, or a lower vm.dirty_bytes",
                       size / MIB);
     } else if (!with_sync) {
-        /* In a virtual machine the first pass waits for memory that the hypervisor took back, and is ten times as slow. */
+        /*
+         * In a virtual machine the first pass waits for memory that the hypervisor took back, and
+         * is ten times as slow.
+         */
         write_file();
         start_again();
     }
@@ -122,7 +140,7 @@ static void write_for_ever(long number)
 int main(int argc, char **argv)
 {
     kit_init(argc, argv);
-    block = kit_arg_number("block", 64 * KIB, KIB, LARGEST) / KIB * KIB;
+    block = kit_arg_number("block", 64 * KIB, KIB, MAX_BLOCK_BYTES) / KIB * KIB;
     with_sync = kit_arg_number("sync", 0, 0, 1);
     slow = kit_arg_number("slow", 0, 0, 1);
     snprintf(name, sizeof name, "write-%ld", (long)getpid());

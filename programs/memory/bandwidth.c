@@ -1,12 +1,14 @@
 /*
  * Memory bandwidth: one count is a byte.
  *
- *   op=read|write|copy|triad|move  read sums up 64-bit words, write stores one over and over, copy stores what it loads, and
- *                                  triad is a[i] = b[i] + 3 c[i] in doubles. Bytes loaded and bytes stored count. move is the
- *                                  C library's memmove; moved bytes count once.
+ *   op=read|write|copy|triad|move  read sums up 64-bit words, write stores one over and over, copy
+ *                                  stores what it loads, and triad is a[i] = b[i] + 3 c[i] in
+ *                                  doubles. Bytes loaded and bytes stored count. move is the C
+ *                                  library's memmove; moved bytes count once.
  *   size=l1|l2|l3|ram|BYTES        of each array: see caches.h
- *   stores=stream|plain            whether stores bypass the caches. Plain ones first fetch the line that they overwrite,
- *                                  traffic that does not count; on x86-64, arrays as large as ram get streaming ones.
+ *   stores=stream|plain            whether stores bypass the caches. Plain ones first fetch the
+ *                                  line that they overwrite, traffic that does not count; on
+ *                                  x86-64, arrays as large as ram get streaming ones.
  *   pages=huge|small               pages of the arrays
  *   width=16|32|64                 bytes of the vectors (the widest there are)
  *   wrong=1                        spoils a byte after the window, to see that this is noticed
@@ -20,6 +22,7 @@
 #include "memory/caches.h"
 #include "memory/loops.h"
 #include "memory/pages.h"
+#include "thread/team.h"
 
 enum {
     PAGE = 4096,
@@ -47,9 +50,14 @@ static enum kind kind;
 static struct loops loops;
 static int stream, wrong;
 static size_t size;
-static char *arrays[3]; /* the first is what is written, or read */
-static uint64_t sum, right_sum;
-static volatile size_t covered; /* bytes of the array that were worked on within the window */
+
+/* Each copy has arrays of its own; the first is what is written, or read. */
+static __thread char *arrays[3];
+static __thread uint64_t sum, right_sum;
+static __thread volatile size_t covered; /* bytes that were worked on within the window */
+static __thread double speed; /* ns for a byte of an array */
+
+/* Whether a copy read other sums than it should. */
 static volatile int misread;
 
 /* --- the work and its proof --- */
@@ -63,7 +71,7 @@ static void drain(void)
 #endif
 }
 
-static void work(size_t at, size_t bytes, long passes)
+static void pass_over(size_t at, size_t bytes, long passes)
 {
     switch (kind) {
     case READ:
@@ -123,13 +131,17 @@ static int is_right(size_t bytes)
     case WRITE:
         return is_written((const void *)arrays[0], bytes);
     case TRIAD:
-        return is_triad((const void *)arrays[0], (const void *)arrays[1], (const void *)arrays[2], bytes);
+        return is_triad((const void *)arrays[0], (const void *)arrays[1], (const void *)arrays[2],
+                        bytes);
     default:
         return memcmp(arrays[0], arrays[1], bytes) == 0;
     }
 }
 
-/* The last call, from the timer's handler: the work is interrupted, perhaps in the middle of a piece. */
+/*
+ * The last call, from the timer's handler: the work is interrupted, perhaps in the middle of a
+ * piece. The handler runs in the first copy, whose arrays are looked at.
+ */
 static void prove(int finished)
 {
     if (!finished)
@@ -137,7 +149,9 @@ static void prove(int finished)
     kit_stop();
     if (wrong)
         arrays[0][covered / 2] ^= 1;
-    kit_report("check after %d\n", covered > 0 && is_right(covered));
+    /* Of a large move that outlasts the window, while other copies' moves do not, nothing is looked
+     * at. */
+    kit_report("check after %d\n", is_right(covered));
 }
 
 /* --- preparation --- */
@@ -184,7 +198,10 @@ static size_t room_for(size_t bytes)
     return (bytes + PAGE - 1) / PAGE * PAGE + APART;
 }
 
-/* Has arrays for memory fit where there is little of it, if all together still have twice what the largest cache has. */
+/*
+ * Has arrays for memory fit where there is little of it, if all together still have twice what the
+ * largest cache has.
+ */
 static void fit(void)
 {
     const size_t number = operations[kind].arrays, wanted = size;
@@ -196,7 +213,8 @@ static void fit(void)
     if (room_for(size) <= most || most * number < caches_ram() / 2)
         return;
     size = most - PAGE;
-    kit_note("each array has %zu MiB, and not the %zu MiB that are four times the largest cache: memory has no room for that",
+    kit_note("each array has %zu MiB, and not the %zu MiB that are four times the largest cache: "
+             "memory has no room for that",
              size >> 20, wanted >> 20);
 }
 
@@ -216,16 +234,20 @@ static void lay_arrays(void)
     kit_value("huge", 100 * pages_huge(memory, number * room), "%");
 }
 
-/* The least ns for a byte of an array. Of a large one each sample takes another part, which no cache has. */
+/*
+ * The least ns for a byte of an array. Of a large one each sample takes another part, which no
+ * cache has.
+ */
 static double learn_speed(void)
 {
-    const size_t bytes = size < SAMPLE ? size : SAMPLE, apart = (size - bytes) / (2 * SAMPLES) / LOOPS_STEP * LOOPS_STEP;
+    const size_t bytes = size < SAMPLE ? size : SAMPLE,
+                 apart = (size - bytes) / (2 * SAMPLES) / LOOPS_STEP * LOOPS_STEP;
     const long passes = (long)(SAMPLE / bytes);
     int64_t least = INT64_MAX;
 
     for (size_t i = 0; i < SAMPLES; i++) {
         int64_t start = kit_now(), took;
-        work(i * apart, bytes, passes);
+        pass_over(i * apart, bytes, passes);
         took = kit_now() - start;
         if (took < least)
             least = took;
@@ -236,41 +258,66 @@ static double learn_speed(void)
 /* --- the loops --- */
 
 /* One piece is as many passes, or as large a part of one, as take PIECE ns. */
-static _Noreturn void go_over(double speed)
+static _Noreturn void go_over(void)
 {
     const long fit = (long)(PIECE / speed / (double)size), passes = fit > 1 ? fit : 1;
     const size_t steps = (size_t)(PIECE / speed) / LOOPS_STEP + 1;
-    const size_t piece = fit || kind == MOVE || steps * LOOPS_STEP > size ? size : steps * LOOPS_STEP;
+    const size_t piece =
+        fit || kind == MOVE || steps * LOOPS_STEP > size ? size : steps * LOOPS_STEP;
 
     for (size_t at = 0;;) {
         size_t bytes = size - at < piece ? size - at : piece;
-        work(at, bytes, passes);
+        pass_over(at, bytes, passes);
         at += bytes;
         if (covered < at)
             covered = at;
         kit_piece(operations[kind].counted * bytes * (size_t)passes);
         if (at == size) {
-            misread |= kind == READ && sum != right_sum * (uint64_t)passes;
+            if (kind == READ && sum != right_sum * (uint64_t)passes)
+                __atomic_store_n(&misread, 1, __ATOMIC_RELAXED);
             sum = 0;
             at = 0;
         }
     }
 }
 
-/* Moves that take longer than a piece are noted one by one, so that a slice ends with a move. */
-static _Noreturn void move_whole(void)
+/*
+ * Moves that take longer than a piece are noted one by one, so that a slice ends with a move; those
+ * of several threads end at different moments.
+ */
+static _Noreturn void move_whole(struct kit_thread *me)
 {
     for (;;) {
-        work(0, size, 1);
+        pass_over(0, size, 1);
         covered = size;
-        kit_tick(size);
+        if (team_number() == 1)
+            kit_tick(size);
+        else
+            me->count += size;
     }
+}
+
+static void prepare(struct kit_thread *me)
+{
+    (void)me;
+    lay_arrays();
+    pass_over(0, size, 1);
+    kit_check("before", is_right(size));
+    speed = learn_speed();
+    if (kind != READ)
+        memset(arrays[0], 0, size);
+    sum = 0;
+}
+
+static void work(struct kit_thread *me)
+{
+    if (kind == MOVE && size > LONG_MOVE)
+        move_whole(me);
+    go_over();
 }
 
 int main(int argc, char **argv)
 {
-    double speed;
-
     kit_init(argc, argv);
     kind = operation();
     wrong = (int)kit_arg_number("wrong", 0, 0, 1);
@@ -278,19 +325,10 @@ int main(int argc, char **argv)
     size = caches_size((int)operations[kind].arrays, kind == MOVE ? 1 : LOOPS_STEP);
     stream = stores();
     fit();
-    lay_arrays();
-    work(0, size, 1);
-    kit_check("before", is_right(size));
     kit_value("size", (double)size, "B");
     if (kind != MOVE)
         kit_value("width", loops.width, "B");
-    speed = learn_speed();
-    if (kind != READ)
-        memset(arrays[0], 0, size);
-    sum = 0;
     kit_at_end(prove);
-    kit_start();
-    if (kind == MOVE && size > LONG_MOVE)
-        move_whole();
-    go_over(speed);
+    team_prepare(prepare);
+    team_start(work);
 }

@@ -10,7 +10,7 @@
 
 #include "kit.h"
 
-enum { LEVELS = 4, INDICES = 16, MIB = 1 << 20, LEAST_RAM = 64 * MIB };
+enum { LEVELS = 4, INDICES = 16, MIB = 1 << 20, MIN_RAM_BYTES = 64 * MIB };
 
 /* Of what holds data; a size of 0 is none. */
 static struct cache {
@@ -59,14 +59,16 @@ static void read_index(int cpu, int index)
     const char *end;
     long number;
 
-    if (!read_word(cpu, index, "level", level, sizeof level) || !read_word(cpu, index, "type", type, sizeof type) ||
+    if (!read_word(cpu, index, "level", level, sizeof level) ||
+        !read_word(cpu, index, "type", type, sizeof type) ||
         !read_word(cpu, index, "size", size, sizeof size) || strncmp(type, "Instruction", 11) == 0)
         return;
     number = strtol(level, NULL, 10);
     if (number < 1 || number > LEVELS)
         return;
     caches[number].size = (size_t)kit_bytes(size, &end);
-    caches[number].sharers = read_word(cpu, index, "shared_cpu_list", shared, sizeof shared) ? length_of(shared) : 0;
+    caches[number].sharers =
+        read_word(cpu, index, "shared_cpu_list", shared, sizeof shared) ? length_of(shared) : 0;
     if (caches[number].sharers < 1)
         caches[number].sharers = 1;
 }
@@ -75,7 +77,8 @@ static void read_index(int cpu, int index)
 static void ask_library(void)
 {
 #ifdef _SC_LEVEL1_DCACHE_SIZE
-    static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+    static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                _SC_LEVEL3_CACHE_SIZE};
 
     for (int level = 1; level <= 3; level++) {
         long size = sysconf(names[level - 1]);
@@ -106,17 +109,21 @@ static size_t of_level(int level)
     if (level == 1)
         return cache->size / 2;
     /* Threads of one core share its first level. */
-    share = cache->size / (size_t)(cache->sharers > caches[1].sharers ? cache->sharers / caches[1].sharers : 1);
+    share = cache->size /
+            (size_t)(cache->sharers > caches[1].sharers ? cache->sharers / caches[1].sharers : 1);
     size = level == 2 ? share / 8 * 3 : share / 4;
     if (size < 3 * below->size)
         size = 3 * below->size;
     if (size > cache->size / 2)
         size = cache->size / 2;
     if (size < 2 * below->size)
-        kit_skip("the cache of level %d is hardly larger than the one below: try size=BYTES", level);
+        kit_skip("the cache of level %d is hardly larger than the one below: try size=BYTES",
+                 level);
     if (size > share)
-        kit_note("a core's share of the cache of level %d, %zu KiB, is hardly more than the cache below: %zu KiB are used, "
-                 "which do not fit for all cores at once", level, share >> 10, size >> 10);
+        kit_note("a core's share of the cache of level %d, %zu KiB, is hardly more than the cache "
+                 "below: %zu KiB are used, "
+                 "which do not fit for all cores at once",
+                 level, share >> 10, size >> 10);
     return size;
 }
 
@@ -129,7 +136,7 @@ size_t caches_ram(void)
     for (int level = 1; level <= LEVELS; level++)
         if (caches[level].size > last)
             last = caches[level].size;
-    return 4 * last > LEAST_RAM ? 4 * last : LEAST_RAM;
+    return 4 * last > MIN_RAM_BYTES ? 4 * last : MIN_RAM_BYTES;
 }
 
 size_t caches_size(int arrays, size_t step)
@@ -146,7 +153,9 @@ size_t caches_size(int arrays, size_t step)
     else {
         size = (size_t)kit_bytes(word, &end);
         if (end == word || *end || size < step || size > SIZE_MAX / 16)
-            kit_error("size=%s is none of l1, l2, l3, ram and a number of bytes from %zu, such as 5k or 50m", word, step);
+            kit_error("size=%s is none of l1, l2, l3, ram and a number of bytes from %zu, such as "
+                      "5k or 50m",
+                      word, step);
     }
     return size / step * step;
 }

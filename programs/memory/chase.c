@@ -1,12 +1,14 @@
 /*
- * Memory latency: a chain of pointers that leads through all of the memory in random order, so that each load waits for the
- * one before and nothing can guess the next. One count is a load.
+ * Memory latency: a chain of pointers that leads through all of the memory in random order, so that
+ * each load waits for the one before and nothing can guess the next. One count is a load.
  *
  *   size=l1|l2|l3|ram|BYTES        see caches.h; of ram at most 256 MiB
- *   pages=huge|small               with small ones in ram, most loads also wait for a page table walk
- *   load_threads=N|others          threads on other processors that copy their own memory meanwhile, to keep the memory busy
- *                                  (others: one on each other processor). They do not count; `value traffic` reports the
- *                                  bytes they read and wrote.
+ *   pages=huge|small               with small ones in ram, most loads also wait for a page table
+ *                                  walk
+ *   load_threads=N|others          threads on other processors that copy their own memory
+ *                                  meanwhile, to keep the memory busy (others: one on each other
+ *                                  processor). They do not count; `value traffic` reports the bytes
+ *                                  they read and wrote.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -22,6 +24,7 @@
 #include "memory/cpus.h"
 #include "memory/loops.h"
 #include "memory/pages.h"
+#include "thread/team.h"
 
 enum {
     LINE = 64,
@@ -49,9 +52,12 @@ struct loader {
     char *memory;
 } __attribute__((aligned(128)));
 
-static struct stop *first;
-static size_t stops;
-static volatile int astray; /* whether the chain ever led to a place other than expected after that many loads */
+/* Each copy has a chain of its own. */
+static __thread struct stop *first;
+static __thread size_t stops;
+static __thread unsigned long piece; /* loads between two looks at the clock */
+/* whether a chain ever led to a place other than expected after that many loads */
+static volatile int astray;
 static struct loader *loaders;
 static int loader_number;
 static size_t load_size;
@@ -106,7 +112,10 @@ static void link_lines(char *memory, size_t apart)
     free(order);
 }
 
-/* Whether the chain is back at its beginning after as many steps as there are lines and not before: then it meets them all. */
+/*
+ * Whether the chain is back at its beginning after as many steps as there are lines and not before:
+ * then it meets them all.
+ */
 static int is_one_cycle(void)
 {
     const struct stop *at = first->next;
@@ -124,8 +133,10 @@ static void tell_pages(const char *memory, size_t size)
     kit_value("size", (double)size, "B");
     kit_value("huge", 100 * huge, "%");
     if (huge < 0.9 && strcmp(kit_arg("pages", "huge"), "huge") == 0)
-        kit_note("only %.0f %% of the memory got huge pages, so walks of the page tables are part of the latency: see "
-                 "/sys/kernel/mm/transparent_hugepage/enabled", 100 * huge);
+        kit_note("only %.0f %% of the memory got huge pages, so walks of the page tables are part "
+                 "of the latency: see "
+                 "/sys/kernel/mm/transparent_hugepage/enabled",
+                 100 * huge);
 }
 
 static void lay_chain(void)
@@ -134,7 +145,8 @@ static void lay_chain(void)
     char *memory;
 
     if (size > MOST_CHAIN) {
-        kit_note("the chain is %d MiB long and not %zu MiB, so that it is soon laid", MOST_CHAIN / MIB, size / MIB);
+        kit_note("the chain is %d MiB long and not %zu MiB, so that it is soon laid",
+                 MOST_CHAIN / MIB, size / MIB);
         size = MOST_CHAIN;
     }
     stops = size / apart;
@@ -198,10 +210,12 @@ static void start_load(const int *cpus, int there)
         int why;
         if (cpus[next % there] == own)
             next++;
-        loaders[i] = (struct loader){.cpu = cpus[next++ % there], .memory = memory + (size_t)i * load_size};
+        loaders[i] =
+            (struct loader){.cpu = cpus[next++ % there], .memory = memory + (size_t)i * load_size};
         why = pthread_create(&thread, NULL, load, loaders + i);
         if (why)
-            kit_error("cannot start thread %d of %d (%s): try fewer load_threads=", i + 1, loader_number, strerror(why));
+            kit_error("cannot start thread %d of %d (%s): try fewer load_threads=", i + 1,
+                      loader_number, strerror(why));
     }
     pthread_barrier_wait(&gathered);
 }
@@ -230,8 +244,11 @@ static unsigned long learn_piece(void)
         if (took < least)
             least = took;
     }
-    astray = at->number != SAMPLES * SAMPLE % stops;
-    return (unsigned long)((double)PIECE * SAMPLE / (double)(least > 0 ? least : 1)) / STEPS * STEPS + STEPS;
+    if (at->number != SAMPLES * SAMPLE % stops)
+        __atomic_store_n(&astray, 1, __ATOMIC_RELAXED);
+    return (unsigned long)((double)PIECE * SAMPLE / (double)(least > 0 ? least : 1)) / STEPS *
+               STEPS +
+           STEPS;
 }
 
 static void tell(int finished)
@@ -243,29 +260,56 @@ static void tell(int finished)
     kit_report("check loads %d\n", !astray);
 }
 
-int main(int argc, char **argv)
+static void prepare(struct kit_thread *me)
 {
-    static int cpus[MOST_CPUS];
-    int there = cpus_allowed(cpus, MOST_CPUS);
-    unsigned long piece;
-    struct stop *at;
-
-    kit_init(argc, argv);
-    loader_number = wanted_load(there);
+    (void)me;
     lay_chain();
     piece = learn_piece();
-    if (loader_number)
-        start_load(cpus, there);
-    kit_at_end(tell);
-    kit_start();
-    begun = kit_now();
+}
+
+static void work(struct kit_thread *me)
+{
+    struct stop *at = first;
+
+    if (me->number == 0)
+        begun = kit_now();
     if (loader_number)
         pthread_barrier_wait(&opened);
-    at = first;
     for (size_t place = 0;;) {
         at = chase(at, piece);
         place = (place + piece) % stops;
-        astray |= at->number != place;
+        if (at->number != place)
+            __atomic_store_n(&astray, 1, __ATOMIC_RELAXED);
         kit_piece(piece);
     }
+}
+
+/* The load is of the first copy alone, which is the only one where there is a load. */
+static void prepare_with_load(struct kit_thread *me)
+{
+    static int cpus[MOST_CPUS];
+    int there = cpus_allowed(cpus, MOST_CPUS);
+
+    prepare(me);
+    start_load(cpus, there);
+}
+
+static int count_allowed(void)
+{
+    static int cpus[MOST_CPUS];
+
+    return cpus_allowed(cpus, MOST_CPUS);
+}
+
+int main(int argc, char **argv)
+{
+    int there = count_allowed();
+
+    kit_init(argc, argv);
+    loader_number = wanted_load(there);
+    if (loader_number && team_number() > 1)
+        kit_skip("load_threads= is for one copy: leave one of the two out");
+    kit_at_end(tell);
+    team_prepare(loader_number ? prepare_with_load : prepare);
+    team_start(work);
 }

@@ -10,16 +10,16 @@
 
 #include "kit.h"
 
-enum { MOST_CPUS = 8192, BITS = 8 * sizeof(unsigned long) }; /* a cpu_set_t ends at 1024 */
+enum { MAX_CPUS = 8192, BITS = 8 * sizeof(unsigned long) }; /* a cpu_set_t ends at 1024 */
 
 int cpus_allowed(int *list, int most)
 {
-    unsigned long set[MOST_CPUS / BITS] = {0};
+    unsigned long set[MAX_CPUS / BITS] = {0};
     int number = 0;
 
     if (sched_getaffinity(0, sizeof set, (cpu_set_t *)(void *)set) != 0)
         return 0;
-    for (int cpu = 0; cpu < MOST_CPUS; cpu++)
+    for (int cpu = 0; cpu < MAX_CPUS; cpu++)
         if (set[cpu / BITS] >> cpu % BITS & 1 && number++ < most)
             list[number - 1] = cpu;
     return number;
@@ -27,7 +27,7 @@ int cpus_allowed(int *list, int most)
 
 void cpus_pin(pthread_t thread, int cpu)
 {
-    unsigned long set[MOST_CPUS / BITS] = {0};
+    unsigned long set[MAX_CPUS / BITS] = {0};
     int why;
 
     set[cpu / BITS] |= 1UL << cpu % BITS;

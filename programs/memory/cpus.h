@@ -4,7 +4,10 @@
 
 #include <pthread.h>
 
-/* Writes up to `most` of them into `list` and returns how many there are. Call it before kit_init, which may pin to one. */
+/*
+ * Writes up to `most` of them into `list` and returns how many there are. Call it before kit_init,
+ * which may pin to one.
+ */
 int cpus_allowed(int *list, int most);
 
 /* From now on, and when this returns, the thread runs on that processor only. */

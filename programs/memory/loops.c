@@ -1,7 +1,8 @@
 /*
- * Loops that move bytes: see loops.h. They are written once, in loops_width.h, with the vectors that gcc and clang have for
- * every processor; on x86-64 they are compiled for each width there is, and which is used is decided when the program runs,
- * so that the portable build is as fast as the native one.
+ * Loops that move bytes: see loops.h. They are written once, in loops_width.h, with the vectors
+ * that gcc and clang have for every processor; on x86-64 they are compiled for each width there is,
+ * and which is used is decided when the program runs, so that the portable build is as fast as the
+ * native one.
  */
 #include "memory/loops.h"
 
@@ -19,7 +20,8 @@
         enum { i = number }; \
         step \
     }
-#define EIGHT(step) AT(0, step) AT(1, step) AT(2, step) AT(3, step) AT(4, step) AT(5, step) AT(6, step) AT(7, step)
+#define EIGHT(step) \
+    AT(0, step) AT(1, step) AT(2, step) AT(3, step) AT(4, step) AT(5, step) AT(6, step) AT(7, step)
 #define INLINE static inline __attribute__((always_inline))
 
 #ifdef __x86_64__

@@ -1,11 +1,15 @@
-/* The loops of one vector width: loops.c defines WIDTH, NAME, TARGET and STREAM and includes this, once for each width. */
+/*
+ * The loops of one vector width: loops.c defines WIDTH, NAME, TARGET and STREAM and includes this,
+ * once for each width.
+ */
 
 typedef uint64_t NAME(words) __attribute__((vector_size(WIDTH), may_alias));
 typedef double NAME(reals) __attribute__((vector_size(WIDTH), may_alias));
 
 /*
- * Eight sums: as many additions are under way at once as there are units for. FORGET keeps the loads in the order of their
- * addresses, without which second-level caches have been seen to give half as much, and one pass from doing for all.
+ * Eight sums: as many additions are under way at once as there are units for. FORGET keeps the
+ * loads in the order of their addresses, without which second-level caches have been seen to give
+ * half as much, and one pass from doing for all.
  */
 TARGET static uint64_t NAME(read)(const void *from, size_t bytes, long passes)
 {
@@ -34,7 +38,10 @@ TARGET INLINE void NAME(put)(NAME(words) *at, const NAME(words) *value, int stre
         *at = *value;
 }
 
-/* In the loops that write, FORGET also keeps compilers from making calls of memset and memcpy of them. */
+/*
+ * In the loops that write, FORGET also keeps compilers from making calls of memset and memcpy of
+ * them.
+ */
 TARGET INLINE void NAME(write_by)(void *to, uint64_t word, size_t bytes, long passes, int stream)
 {
     NAME(words) *const first = to, *const end = first + bytes / WIDTH;
@@ -60,14 +67,16 @@ TARGET INLINE void NAME(copy_by)(void *to, const void *from, size_t bytes, long 
     }
 }
 
-TARGET INLINE void NAME(triad_by)(void *to, const void *one, const void *other, size_t bytes, long passes, int stream)
+TARGET INLINE void NAME(triad_by)(void *to, const void *one, const void *other, size_t bytes,
+                                  long passes, int stream)
 {
     NAME(words) *const first = to, *const end = first + bytes / WIDTH;
 
     for (; passes > 0; passes--) {
         const NAME(reals) *a = one, *b = other;
         for (NAME(words) *at = first; at < end; at += 8, a += 8, b += 8) {
-            EIGHT(const NAME(reals) value = a[i] + LOOPS_FACTOR * b[i]; NAME(put)(at + i, (const void *)&value, stream);)
+            EIGHT(const NAME(reals) value = a[i] + LOOPS_FACTOR * b[i];
+                  NAME(put)(at + i, (const void *)&value, stream);)
             FORGET;
         }
     }
@@ -89,7 +98,8 @@ TARGET static void NAME(copy)(void *to, const void *from, size_t bytes, long pas
         NAME(copy_by)(to, from, bytes, passes, 0);
 }
 
-TARGET static void NAME(triad)(void *to, const void *one, const void *other, size_t bytes, long passes, int stream)
+TARGET static void NAME(triad)(void *to, const void *one, const void *other, size_t bytes,
+                               long passes, int stream)
 {
     if (stream)
         NAME(triad_by)(to, one, other, bytes, passes, 1);

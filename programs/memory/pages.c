@@ -28,7 +28,10 @@ static int wants_huge(void)
     return huge;
 }
 
-/* Copies beside this one take as much: an eighth, or of many half as much as there is for each, leaves room for everyone. */
+/*
+ * Copies beside this one take as much: an eighth, or of many half as much as there is for each,
+ * leaves room for everyone.
+ */
 static long share(void)
 {
     const long copies = kit_arg_number("copies", 1, 1, 1000000);
@@ -63,9 +66,11 @@ void *pages_map(size_t size)
 
     room_look(&room);
     if (size > most(&room))
-        kit_skip("%ld MiB are more than 1/%ld of the %ld MiB of memory available in %s: try a smaller size=, or fewer copies",
+        kit_skip("%ld MiB are more than 1/%ld of the %ld MiB of memory available in %s: try a "
+                 "smaller size=, or fewer copies",
                  mib, share(), (long)(room.available / MIB), room.place);
-    memory = mmap(NULL, whole(size) + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = mmap(NULL, whole(size) + HUGE_PAGE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         kit_skip("%ld MiB of memory were refused (%s): try a smaller size=", mib, strerror(errno));
     start = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;

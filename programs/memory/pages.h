@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * Maps `size` bytes, at a multiple of 2 MiB, in the pages that the argument pages=huge|small asks for: the kernel gives them
- * when they are touched, which is for the caller to do. Skips where it is more than an eighth of the memory available.
+ * Maps `size` bytes, at a multiple of 2 MiB, in the pages that the argument pages=huge|small asks
+ * for: the kernel gives them when they are touched, which is for the caller to do. Skips where it
+ * is more than an eighth of the memory available.
  */
 void *pages_map(size_t size);
 

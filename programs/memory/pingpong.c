@@ -1,12 +1,14 @@
 /*
- * Core to core: two threads, pinned to two processors, pass one cache line back and forth, for every pair of processors.
- * One count is a round trip.
+ * Core to core: two threads, pinned to two processors, pass one cache line back and forth, for
+ * every pair of processors. One count is a round trip.
  *
  *   op=cas    each changes the line's word by compare-and-swap, once it is its turn
- *   op=store  each reads the word until it is its turn, and stores: the line is fetched to read and then again to write
+ *   op=store  each reads the word until it is its turn, and stores: the line is fetched to read and
+ *             then again to write
  *
- * The shortest of a pair's samples is its latency: a preempted thread spoils any mean. The pairs are those of the processors
- * that the program was allowed to use when it started, whatever cpu= says.
+ * The shortest of a pair's samples is its latency: a preempted thread spoils any mean. The pairs
+ * are those of the processors that the program was allowed to use when it started, whatever cpu=
+ * says.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -21,11 +23,13 @@
 
 enum {
     FOUND = 8192,
-    MOST = 64, /* processors whose pairs are measured */
-    LINES = 64, /* the distance depends on the line's address, which determines the cache that tracks it */
+    MAX_CPUS = 64, /* processors whose pairs are measured */
+    /* the distance depends on the line's address, which determines the cache that tracks it */
+    LINES = 64,
     WARM = 24, /* round trips until both are running */
     ROUNDS = 1000,
-    SPINS = 1 << 14, /* until a thread lets others run: its partner may be waiting for this processor */
+    /* until a thread lets others run: its partner may be waiting for this processor */
+    SPINS = 1 << 14,
 };
 
 enum { MINE, YOURS }; /* whose turn it is, as the first thread says it */
@@ -68,7 +72,9 @@ static void hit(uint32_t *word, uint32_t own, uint32_t others)
         __atomic_store_n(word, others, __ATOMIC_RELEASE);
         return;
     }
-    for (uint32_t is = own; !__atomic_compare_exchange_n(word, &is, others, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED); is = own)
+    for (uint32_t is = own;
+         !__atomic_compare_exchange_n(word, &is, others, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+         is = own)
         wait_a_little(&spins);
 }
 
@@ -133,7 +139,7 @@ static void make_pairs(const int *cpus, int cpu_number)
 static int choose(int *cpus)
 {
     static int found[FOUND];
-    int there = cpus_allowed(found, FOUND), taken = there < MOST ? there : MOST;
+    int there = cpus_allowed(found, FOUND), taken = there < MAX_CPUS ? there : MAX_CPUS;
 
     for (int i = 0; i < taken; i++)
         cpus[i] = found[i * there / taken];
@@ -146,11 +152,13 @@ static void tell(int finished)
 
     for (int i = 0; finished && i < number; i++)
         if (pairs[i].least > 0)
-            kit_report("value pair_%d_%d %.5g ns\n", pairs[i].first, pairs[i].second, pairs[i].least / 2);
+            kit_report("value pair_%d_%d %.5g ns\n", pairs[i].first, pairs[i].second,
+                       pairs[i].least / 2);
         else
             missing++;
     if (missing)
-        kit_report("note %d of %d pairs of processors did not fit the window: try a longer one\n", missing, number);
+        kit_report("note %d of %d pairs of processors did not fit the window: try a longer one\n",
+                   missing, number);
 }
 
 /* The timer's signal is for the first thread. */
@@ -172,7 +180,7 @@ static pthread_t start_partner(void)
 
 int main(int argc, char **argv)
 {
-    int cpus[MOST], there = choose(cpus);
+    int cpus[MAX_CPUS], there = choose(cpus);
     const char *op;
     pthread_t other;
 
@@ -183,9 +191,9 @@ int main(int argc, char **argv)
         kit_error("unknown op=%s: try cas or store", op);
     if (there < 2)
         kit_skip("there is only one processor to run on");
-    make_pairs(cpus, there < MOST ? there : MOST);
-    if (there > MOST)
-        kit_note("the pairs are those of %d of the %d processors, evenly spread", MOST, there);
+    make_pairs(cpus, there < MAX_CPUS ? there : MAX_CPUS);
+    if (there > MAX_CPUS)
+        kit_note("the pairs are those of %d of the %d processors, evenly spread", MAX_CPUS, there);
     kit_at_end(tell);
     kit_start();
     other = start_partner();

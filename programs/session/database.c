@@ -1,7 +1,8 @@
 /*
- * A user of a database: one sqlite3 shell, held open by pipes, does one transaction after the other: an insert and a commit by
- * the defaults, which wait for the disk, acknowledged by a select of the row's number. One count is one transaction, and each is
- * timed. At the end the rows are counted.
+ * A user of a database: one sqlite3 shell, held open by pipes, does one transaction after the
+ * other: an insert and a commit by the defaults, which wait for the disk, acknowledged by a select
+ * of the row's number. One count is one transaction, and each is timed. At the end the rows are
+ * counted.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 enum {
     PROOFS = 2,
-    LONGEST = 10000, /* ms that the last answer may take */
+    MAX_ANSWER_MS = 10000, /* ms that the last answer may take */
 };
 
 static int to = -1, from = -1; /* the shell's stdin and stdout */
@@ -25,7 +26,8 @@ static unsigned long rows;     /* acknowledged */
 
 static void start_shell(void)
 {
-    char name[] = "sqlite3", batch[] = "-batch", init[] = "-init", none[] = "/dev/null", file[] = "purchases.db";
+    char name[] = "sqlite3", batch[] = "-batch", init[] = "-init", none[] = "/dev/null",
+         file[] = "purchases.db";
     char *words[] = {name, batch, init, none, file, NULL};
     int asked[2], answered[2];
 
@@ -42,7 +44,8 @@ static void start_shell(void)
 static void ask(const char *words)
 {
     if (write(to, words, strlen(words)) != (ssize_t)strlen(words))
-        kit_error("sqlite3 takes no more words after %lu rows (%s): run it by hand to see why", rows, strerror(errno));
+        kit_error("sqlite3 takes no more words after %lu rows (%s): run it by hand to see why",
+                  rows, strerror(errno));
 }
 
 /* The number in the shell's next line. */
@@ -63,7 +66,8 @@ static unsigned long answer(void)
     line[used] = '\0';
     number = strtoul(line, &end, 10);
     if (end == line || *end != '\n')
-        kit_error("sqlite3 said '%.*s' in place of a number, after %lu rows", (int)strcspn(line, "\n"), line, rows);
+        kit_error("sqlite3 said '%.*s' in place of a number, after %lu rows",
+                  (int)strcspn(line, "\n"), line, rows);
     return number;
 }
 
@@ -72,7 +76,8 @@ static void transact(void)
     char words[256];
 
     snprintf(words, sizeof words,
-             "BEGIN;\nINSERT INTO purchases(customer, pence, what) VALUES(%lu, %lu, 'a lantern and a coil of rope');\n"
+             "BEGIN;\nINSERT INTO purchases(customer, pence, what) VALUES(%lu, %lu, 'a lantern and "
+             "a coil of rope');\n"
              "COMMIT;\nSELECT max(number) FROM purchases;\n",
              rows * 7919 % 1000, rows % 10000);
     ask(words);
@@ -81,7 +86,10 @@ static void transact(void)
     rows++;
 }
 
-/* The answer to what was asked last may still be on its way, or half of it read, before the one that begins with a star. */
+/*
+ * The answer to what was asked last may still be on its way, or half of it read, before the one
+ * that begins with a star.
+ */
 static unsigned long count_rows(void)
 {
     static const char words[] = "SELECT '*' || count(*) FROM purchases;\n";
@@ -91,7 +99,7 @@ static unsigned long count_rows(void)
 
     if (write(to, words, sizeof words - 1) != sizeof words - 1)
         return 0;
-    while (used < sizeof text - 1 && poll(&pipe, 1, LONGEST) > 0) {
+    while (used < sizeof text - 1 && poll(&pipe, 1, MAX_ANSWER_MS) > 0) {
         ssize_t n = read(from, text + used, sizeof text - 1 - used);
         if (n <= 0)
             return 0;
@@ -121,7 +129,8 @@ int main(int argc, char **argv)
     desk_open("database");
     desk_after(check_rows);
     start_shell();
-    ask("CREATE TABLE purchases(number INTEGER PRIMARY KEY, customer INTEGER, pence INTEGER, what TEXT);\n"
+    ask("CREATE TABLE purchases(number INTEGER PRIMARY KEY, customer INTEGER, pence INTEGER, what "
+        "TEXT);\n"
         "CREATE INDEX customers ON purchases(customer);\nSELECT 0;\n");
     if (answer() != 0)
         kit_error("sqlite3 made no table: run it by hand to see why");

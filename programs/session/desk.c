@@ -120,7 +120,8 @@ size_t desk_read(const char *name, char *text, size_t size)
     if (file < 0 || n < 0)
         kit_error("cannot read %s/%s (%s)", folder, name, strerror(errno));
     if (used == size)
-        kit_error("%s/%s has %zu bytes and more: was something else written to it?", folder, name, size);
+        kit_error("%s/%s has %zu bytes and more: was something else written to it?", folder, name,
+                  size);
     close(file);
     text[used] = '\0';
     return used;

@@ -1,7 +1,8 @@
 /*
- * A user at an editor, who changes a document and saves it: reads it whole, changes its first line and a letter elsewhere,
- * writes it beside, has it reach the disk (fsync), and renames it over the old one, as editors do so that a crash loses nothing. One
- * count is one such cycle, and each is timed.
+ * A user at an editor, who changes a document and saves it: reads it whole, changes its first line
+ * and a letter elsewhere, writes it beside, has it reach the disk (fsync), and renames it over the
+ * old one, as editors do so that a crash loses nothing. One count is one such cycle, and each is
+ * timed.
  *
  *   size=BYTES   of the document (32k)
  */
@@ -17,7 +18,7 @@
 #include "session/desk.h"
 
 enum {
-    MOST = 1 << 20,
+    MAX_DOCUMENT_BYTES = 1 << 20,
     LINE = 72,
     HEAD = 16, /* bytes of the first line: its number of edits */
     PROOFS = 3,
@@ -26,7 +27,7 @@ enum {
 #define NAME "document.txt"
 #define BESIDE ".document.txt.new"
 
-static char text[MOST + 1];
+static char text[MAX_DOCUMENT_BYTES + 1];
 static size_t size;
 static unsigned long edits;
 
@@ -48,12 +49,16 @@ static void save(void)
         kit_error("cannot put %s in the place of %s (%s)", BESIDE, NAME, strerror(errno));
 }
 
-/* Whether what was read is what was saved last: its length, its number of edits, and the letter the last one changed. */
+/*
+ * Whether what was read is what was saved last: its length, its number of edits, and the letter the
+ * last one changed.
+ */
 static int is_last(size_t length)
 {
     size_t at = HEAD + edits * 7919 % (size - HEAD);
 
-    return length == size && strtoul(text + sizeof "edits", NULL, 10) == edits && (edits == 0 || text[at] == 'X');
+    return length == size && strtoul(text + sizeof "edits", NULL, 10) == edits &&
+           (edits == 0 || text[at] == 'X');
 }
 
 static void edit(void)
@@ -77,7 +82,7 @@ static void write_document(void)
 int main(int argc, char **argv)
 {
     kit_init(argc, argv);
-    size = (size_t)kit_arg_number("size", 32 << 10, 1 << 10, MOST - 1);
+    size = (size_t)kit_arg_number("size", 32 << 10, 1 << 10, MAX_DOCUMENT_BYTES - 1);
     desk_open("edit");
     write_document();
     for (int i = 0; i < PROOFS; i++)

@@ -1,5 +1,6 @@
 /*
- * A client and a server of one machine, two processes that speak TCP by the loopback device, on a port that the kernel chose.
+ * A client and a server of one machine, two processes that speak TCP by the loopback device, on a
+ * port that the kernel chose.
  *
  *   kind=round-trips   a request of size= bytes and an answer as long (64): one count, timed
  *   kind=stream        the server sends blocks of 64 KiB; the counts are bytes received
@@ -96,7 +97,10 @@ static void serve_round_trips(void)
     }
 }
 
-/* Each block has its number at both ends. A block after the last one that counts marks the end for the client. */
+/*
+ * Each block has its number at both ends. A block after the last one that counts marks the end for
+ * the client.
+ */
 static void serve_stream(void)
 {
     int client = take();
@@ -125,7 +129,8 @@ static void serve_connect(void)
 static void reach(void)
 {
     if (connect(line, (struct sockaddr *)&place, sizeof place) != 0)
-        kit_skip("the loopback device takes no connection (%s): try `ip link set lo up`", strerror(errno));
+        kit_skip("the loopback device takes no connection (%s): try `ip link set lo up`",
+                 strerror(errno));
 }
 
 static void new_line(void)
@@ -182,7 +187,8 @@ static void receive_block(void)
     if (!receive_all(line, block, BLOCK))
         kit_error("the stream broke after %lu bytes (%s)", kit_count, strerror(errno));
     if (block[0] != next || block[WORDS - 1] != next)
-        kit_error("block %llu of the stream is not the one that was sent", (unsigned long long)next);
+        kit_error("block %llu of the stream is not the one that was sent",
+                  (unsigned long long)next);
     next++;
     kit_count += BLOCK;
 }
@@ -194,7 +200,10 @@ static void prepare_stream(void)
     kit_count = 0;
 }
 
-/* The rest of the stream; its last word is the number of the last block, so none was lost on the way. */
+/*
+ * The rest of the stream; its last word is the number of the last block, so none was lost on the
+ * way.
+ */
 static void end_stream(void)
 {
     const struct timeval patience = {.tv_sec = 2};
@@ -217,7 +226,10 @@ static void end_stream(void)
     kit_check("arrived", last + 1 == board->done);
 }
 
-/* One that begins when the last has been closed by both. Closing it by a reset leaves no port behind in TIME_WAIT. */
+/*
+ * One that begins when the last has been closed by both. Closing it by a reset leaves no port
+ * behind in TIME_WAIT.
+ */
 static void connect_once(void)
 {
     const struct linger reset = {.l_onoff = 1};
@@ -300,7 +312,8 @@ static void listen_here(void)
         kit_skip("a TCP socket was refused (%s)", strerror(errno));
     if (bind(listener, (struct sockaddr *)&place, length) != 0 || listen(listener, WAITING) != 0
         || getsockname(listener, (struct sockaddr *)&place, &length) != 0)
-        kit_skip("the loopback device takes no connection (%s): try `ip link set lo up`", strerror(errno));
+        kit_skip("the loopback device takes no connection (%s): try `ip link set lo up`",
+                 strerror(errno));
 }
 
 static void start_server(void)

@@ -1,10 +1,12 @@
 /*
- * A user at a shell who does one thing again and again in a directory of its own; one count is one of them completed, with
- * its result checked.
+ * A user at a shell who does one thing again and again in a directory of its own; one count is one
+ * of them completed, with its result checked.
  *
  *   job=compile    cc -O1 of a program of some 60 lines, and linking it
- *   job=pipeline   counts the words of 64 KiB of text: tr | sort | uniq -c | sort -rn, five processes with the shell
- *   job=tree       unpacks 80 files from an archive, searches them with grep and find, removes them: five processes
+ *   job=pipeline   counts the words of 64 KiB of text: tr | sort | uniq -c | sort -rn, five
+ *                  processes with the shell
+ *   job=tree       unpacks 80 files from an archive, searches them with grep and find, removes
+ *                  them: five processes
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,9 +37,11 @@ static const char source[] =
     "enum { WORDS = 64, LETTERS = 12 };\n\n"
     "struct word {\n    char letters[LETTERS];\n    unsigned times;\n};\n\n"
     "static struct word words[WORDS];\nstatic unsigned state = 1;\n\n"
-    "static unsigned next(void)\n{\n    state = state * 1664525u + 1013904223u;\n    return state >> 16;\n}\n\n"
+    "static unsigned next(void)\n{\n    state = state * 1664525u + 1013904223u;\n    return state "
+    ">> 16;\n}\n\n"
     "static void spell(struct word *word)\n{\n    size_t length = 3 + next() % (LETTERS - 4);\n\n"
-    "    for (size_t i = 0; i < length; i++)\n        word->letters[i] = (char)('a' + next() % 26);\n"
+    "    for (size_t i = 0; i < length; i++)\n        word->letters[i] = (char)('a' + next() % "
+    "26);\n"
     "    word->times = next() % 100;\n}\n\n"
     "static int compare(const void *one, const void *other)\n{\n"
     "    const struct word *a = one, *b = other;\n\n"
@@ -45,10 +49,12 @@ static const char source[] =
     "    return strcmp(a->letters, b->letters);\n}\n\n"
     "static unsigned long sum(void)\n{\n    unsigned long total = 0;\n\n"
     "    for (int i = 0; i < WORDS; i++)\n        for (size_t j = 0; words[i].letters[j]; j++)\n"
-    "            total = (total * 31 + (unsigned char)words[i].letters[j] + words[i].times) % 1000003;\n"
+    "            total = (total * 31 + (unsigned char)words[i].letters[j] + words[i].times) % "
+    "1000003;\n"
     "    return total;\n}\n\n"
     "int main(void)\n{\n    for (int i = 0; i < WORDS; i++)\n        spell(&words[i]);\n"
-    "    qsort(words, WORDS, sizeof *words, compare);\n    printf(\"%lu\\n\", sum());\n    return 0;\n}\n";
+    "    qsort(words, WORDS, sizeof *words, compare);\n    printf(\"%lu\\n\", sum());\n    return "
+    "0;\n}\n";
 
 static void compile(void)
 {
@@ -91,7 +97,8 @@ static void pipeline(void)
 {
     desk_run("tr -cs a-z '\\n' <text | sort | uniq -c | sort -rn >counts");
     if (sum_of_counts() != expected)
-        kit_error("the words were counted differently from the time before, after %lu times", kit_count);
+        kit_error("the words were counted differently from the time before, after %lu times",
+                  kit_count);
 }
 
 static void prepare_text(void)
@@ -124,14 +131,16 @@ static int lines_of(const char *name)
 
 static int search(void)
 {
-    desk_run("tar -xf tree.tar; grep -rl 'reef harbour' tree >found; find tree -type f -name '*.c' >>found; rm -r tree");
+    desk_run("tar -xf tree.tar; grep -rl 'reef harbour' tree >found; find tree -type f -name '*.c' "
+             ">>found; rm -r tree");
     return lines_of("found");
 }
 
 static void tree(void)
 {
     if (search() != (int)expected)
-        kit_error("another number of files was found than the time before, after %lu times", kit_count);
+        kit_error("another number of files was found than the time before, after %lu times",
+                  kit_count);
 }
 
 static void write_directory(int number)

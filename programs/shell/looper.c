@@ -1,10 +1,10 @@
 /*
- * Runs a command again and again: `looper key=value ... -- COMMAND ...`. One count is fork, execvp and the end of the
- * command with status 0. It runs once before ready, to show that it can.
+ * Runs a command again and again: `looper key=value ... -- COMMAND ...`. One count is fork, execvp
+ * and the end of the command with status 0. It runs once before ready, to show that it can.
  *
  *   stdin=FILE    what the command reads (from the start each time)
- *   keep=1        its output goes to a file, and the number it starts with is checked. Without that it goes to /dev/null,
- *                 where some tools do less: grep stops at the first match.
+ *   keep=1        its output goes to a file, and the number it starts with is checked. Without that
+ *                 it goes to /dev/null, where some tools do less: grep stops at the first match.
  *   text=FILE     first writes the text for grep there
  */
 #define _GNU_SOURCE
@@ -25,7 +25,10 @@ static char **command;
 static const char *input_file;
 static char output_file[32]; /* empty: none */
 
-/* Nothing of a trial may still run in the next one, so it waits for the command that was not finished in time. */
+/*
+ * Nothing of a trial may still run in the next one, so it waits for the command that was not
+ * finished in time.
+ */
 static void clean(int finished)
 {
     if (finished)
@@ -63,9 +66,11 @@ static void run(void)
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
         kit_error("cannot execute %s: is it installed, and executable?", command[0]);
     if (WIFSIGNALED(status))
-        kit_error("%s was ended by signal %d: run it by hand to see why", command[0], WTERMSIG(status));
+        kit_error("%s was ended by signal %d: run it by hand to see why", command[0],
+                  WTERMSIG(status));
     if (status != 0)
-        kit_error("%s ended with exit status %d: run it by hand to see why", command[0], WEXITSTATUS(status));
+        kit_error("%s ended with exit status %d: run it by hand to see why", command[0],
+                  WEXITSTATUS(status));
 }
 
 static void check_output(void)

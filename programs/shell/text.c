@@ -1,6 +1,6 @@
 /*
- * The text that grep searches: 10,000 lines, 708,495 bytes, the longest line 195, in 1,032 lines the word "reef".
- * It is made, not kept: the same on every machine, from a generator of its own.
+ * The text that grep searches: 10,000 lines, 708,495 bytes, the longest line 195, in 1,032 lines
+ * the word "reef". It is made, not kept: the same on every machine, from a generator of its own.
  */
 #include "shell/text.h"
 
@@ -11,8 +11,9 @@
 
 enum { LINES = 10000, MATCHES = 1032, MEAN = 69, SPREAD = 60, LONGEST = 195, LONGER = 8370 };
 
-static const char *const words[] = {"harbour", "tide",   "o_rdonly", "anchor", "=",     "lantern", "0x7f3c", "of",
-                                    "mooring", "signal", "enoent",   "gull",   "quay,", "(null)",  "4096",   "compass"};
+static const char *const words[] = {"harbour", "tide",   "o_rdonly", "anchor", "=",      "lantern",
+                                    "0x7f3c",  "of",     "mooring",  "signal", "enoent", "gull",
+                                    "quay,",   "(null)", "4096",     "compass"};
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -20,7 +21,10 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 16;
 }
 
-/* Two neighbours differ from the mean by as much to either side; the first line and the early ones get what is missing. */
+/*
+ * Two neighbours differ from the mean by as much to either side; the first line and the early ones
+ * get what is missing.
+ */
 static int line_length(int line, uint32_t *state, int *difference)
 {
     if (line == 0)

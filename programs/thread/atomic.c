@@ -1,6 +1,6 @@
 /*
- * Atomic additions by threads. One count is an addition of one, whose result nobody waits for beyond what the processor makes
- * them wait.
+ * Atomic additions by threads. One count is an addition of one, whose result nobody waits for
+ * beyond what the processor makes them wait.
  *
  *   mode=shared   all to one word
  *   mode=apart    each thread to a word in a cache line of its own
@@ -15,7 +15,7 @@
 
 enum {
     PIECE = 10000, /* additions apart: some 20 us */
-    FEW = 500,     /* additions that travel take up to 100 times as long */
+    ADDITIONS_AT_ONCE = 500,     /* additions that travel take up to 100 times as long */
 };
 
 struct word {
@@ -34,8 +34,8 @@ static void work_shared(struct kit_thread *me)
 {
     tally_join(me);
     for (;;) {
-        add(&words[0].sum, FEW);
-        me->count += FEW;
+        add(&words[0].sum, ADDITIONS_AT_ONCE);
+        me->count += ADDITIONS_AT_ONCE;
     }
 }
 
@@ -71,7 +71,8 @@ int main(int argc, char **argv)
 
     kit_init(argc, argv);
     mode = kit_arg("mode", "shared");
-    words = mmap(NULL, (size_t)team_number() * sizeof *words, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    words = mmap(NULL, (size_t)team_number() * sizeof *words, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (words == MAP_FAILED)
         kit_error("no memory for %d words (%s)", team_number(), strerror(errno));
     kit_at_end(report);

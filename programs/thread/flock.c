@@ -1,7 +1,8 @@
 /*
- * A lock that all processes of the machine can share: a file is opened, locked with flock(2) and closed, which unlocks it.
- * One count is such a cycle, of three system calls, and each is timed. All copies contend for one file in the directory they
- * run in. The lock is the kernel's and goes with the process; the file stays until the end.
+ * A lock that all processes of the machine can share: a file is opened, locked with flock(2) and
+ * closed, which unlocks it. One count is such a cycle, of three system calls, and each is timed.
+ * All copies contend for one file in the directory they run in. The lock is the kernel's and goes
+ * with the process; the file stays until the end.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +21,10 @@ static void clean(int finished)
     unlink(NAME); /* a copy that ends later creates it again and removes it */
 }
 
-/* O_CREAT only where it is needed: with it some kernels lock the directory, and copies would meet there. */
+/*
+ * O_CREAT only where it is needed: with it some kernels lock the directory, and copies would meet
+ * there.
+ */
 static int open_file(void)
 {
     int file = open(NAME, O_RDWR | O_CLOEXEC);
@@ -28,7 +32,8 @@ static int open_file(void)
     if (file < 0 && errno == ENOENT)
         file = open(NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
-        kit_error("cannot open %s in the current directory (%s): try another --dir", NAME, strerror(errno));
+        kit_error("cannot open %s in the current directory (%s): try another --dir", NAME,
+                  strerror(errno));
     return file;
 }
 
@@ -42,7 +47,8 @@ static void lock(int file)
     if (result == 0)
         return;
     if (errno == EOPNOTSUPP || errno == ENOSYS || errno == ENOLCK)
-        kit_skip("the file system of the current directory has no locks (%s): try another --dir", strerror(errno));
+        kit_skip("the file system of the current directory has no locks (%s): try another --dir",
+                 strerror(errno));
     kit_error("cannot lock %s (%s)", NAME, strerror(errno));
 }
 

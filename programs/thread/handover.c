@@ -1,7 +1,7 @@
 /*
- * Two threads hand a token to and fro, each asleep in the kernel until it comes. One count is a hand-over, two are a round
- * trip, and each round trip is timed. Where the two run is the scheduler's choice; cpu=N puts both on one processor, cpu=A,B
- * on two.
+ * Two threads hand a token to and fro, each asleep in the kernel until it comes. One count is a
+ * hand-over, two are a round trip, and each round trip is timed. Where the two run is the
+ * scheduler's choice; cpu=N puts both on one processor, cpu=A,B on two.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -17,7 +17,10 @@ enum { PROOFS = 100 };
 /* The token: even while the first thread has it, and one more with every hand-over. */
 static uint32_t token __attribute__((aligned(128)));
 
-/* The other sleeps or is about to, and then need not: the kernel looks at the word again before it lets it sleep. */
+/*
+ * The other sleeps or is about to, and then need not: the kernel looks at the word again before it
+ * lets it sleep.
+ */
 static void pass(uint32_t had)
 {
     __atomic_store_n(&token, had + 1, __ATOMIC_SEQ_CST);

@@ -1,11 +1,13 @@
 /*
- * A lock that threads contend for. One count is an acquisition, and the thread that releases it may well be the next to get
- * it: `handovers` reports how often it really went to another thread.
+ * A lock that threads contend for. One count is an acquisition, and the thread that releases it may
+ * well be the next to get it: `handovers` reports how often it really went to another thread.
  *
- *   kind=normal|adaptive|pi   a mutex of the C library: plain, spinning a little before it sleeps, with priority inheritance
+ *   kind=normal|adaptive|pi   a mutex of the C library: plain, spinning a little before it sleeps,
+ *                             with priority inheritance
  *   kind=spin                 a word that is watched until it is free, then exchanged
- *   critical=N think=N        work while the lock is held, and between (0 units). A unit is one multiplication that waits
- *                             for the one before: 3 cycles on most processors
+ *   critical=N think=N        work while the lock is held, and between (0 units). A unit is one
+ *                             multiplication that waits for the one before: 3 cycles on most
+ *                             processors
  *
  * What the lock guards, three words, is in a cache line of its own.
  */
@@ -22,7 +24,8 @@
 
 enum {
     LINE = 128,     /* two lines of 64 bytes: some processors fetch them in pairs */
-    PATIENCE = 200, /* looks at a taken spinlock, some 5 us, before its owner may need this processor */
+    /* looks at a taken spinlock, some 5 us, before its owner may need this processor */
+    MAX_SPINS = 200,
 };
 
 static struct {
@@ -67,7 +70,7 @@ static void lock_spin(void)
 
     while (__atomic_exchange_n(&lock.word, 1, __ATOMIC_ACQUIRE))
         while (__atomic_load_n(&lock.word, __ATOMIC_RELAXED))
-            if (++looks % PATIENCE)
+            if (++looks % MAX_SPINS)
                 relax();
             else
                 sched_yield();
@@ -98,7 +101,8 @@ static void enter(int number)
     }
 }
 
-static inline __attribute__((always_inline)) void contend(struct kit_thread *me, void (*take)(void), void (*release)(void))
+static inline __attribute__((always_inline)) void contend(struct kit_thread *me, void (*take)(void),
+                                                          void (*release)(void))
 {
     tally_join(me);
     for (;;) {
@@ -174,7 +178,8 @@ int main(int argc, char **argv)
     units.think = kit_arg_number("think", 0, 0, 1000000);
     kit_at_end(report);
     if (team_number() == 1)
-        partner_start(idle); /* in a process of one thread the C library locks without atomic instructions */
+        /* in a process of one thread the C library locks without atomic instructions */
+        partner_start(idle);
     if (strcmp(kind, "spin") == 0)
         team_start(work_with_spinlock);
     prepare_mutex(kind);

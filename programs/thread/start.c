@@ -1,6 +1,6 @@
 /*
- * Starts a thread or a process, and waits for its end. One count is one of them, each timed, and each one's status is looked
- * at.
+ * Starts a thread or a process, and waits for its end. One count is one of them, each timed, and
+ * each one's status is looked at.
  *
  *   kind=thread   pthread_create and pthread_join; the C library keeps the stack for the next one
  *   kind=fork     fork, and the child does _exit: with the page tables of this tiny program to copy
@@ -21,7 +21,10 @@
 
 extern char **environ;
 
-/* The timer's signal may come to it. It finds all in order: nothing is counted before the thread has been joined. */
+/*
+ * The timer's signal may come to it. It finds all in order: nothing is counted before the thread
+ * has been joined.
+ */
 static void *thread(void *number)
 {
     return number;
@@ -34,7 +37,8 @@ static void start_thread(void)
     int why = pthread_create(&started, NULL, thread, number);
 
     if (why)
-        kit_error("cannot start a thread (%s): is `ulimit -u` or the pids cgroup too low?", strerror(why));
+        kit_error("cannot start a thread (%s): is `ulimit -u` or the pids cgroup too low?",
+                  strerror(why));
     why = pthread_join(started, &result);
     if (why || result != number)
         kit_error("a thread did not return what it was given (%s)", strerror(why));
@@ -45,9 +49,11 @@ static void wait_for(pid_t child, const char *what)
     int status;
 
     if (child < 0)
-        kit_error("cannot %s (%s): is `ulimit -u` or the pids cgroup too low?", what, strerror(errno));
+        kit_error("cannot %s (%s): is `ulimit -u` or the pids cgroup too low?", what,
+                  strerror(errno));
     if (waitpid(child, &status, 0) != child || status != 0)
-        kit_error("the child of a %s ended with wait status %d (%s)", what, status, strerror(errno));
+        kit_error("the child of a %s ended with wait status %d (%s)", what, status,
+                  strerror(errno));
 }
 
 static void start_fork(void)
@@ -77,7 +83,8 @@ static void start_spawn(void)
     if (why == ENOENT)
         kit_skip("there is no %s", words[0]);
     if (why)
-        kit_error("cannot spawn %s (%s): is `ulimit -u` or the pids cgroup too low?", words[0], strerror(why));
+        kit_error("cannot spawn %s (%s): is `ulimit -u` or the pids cgroup too low?", words[0],
+                  strerror(why));
     wait_for(child, "posix_spawn");
 }
 
@@ -86,14 +93,16 @@ static void start_system(void)
     int status = system("exit 0");
 
     if (status != 0)
-        kit_error("system(\"exit 0\") returned %d (%s): is there a /bin/sh?", status, strerror(status < 0 ? errno : 0));
+        kit_error("system(\"exit 0\") returned %d (%s): is there a /bin/sh?", status,
+                  strerror(status < 0 ? errno : 0));
 }
 
 static const struct {
     const char *name;
     void (*start)(void);
 } kinds[] = {
-    {"thread", start_thread}, {"fork", start_fork}, {"vfork", start_vfork}, {"spawn", start_spawn}, {"system", start_system},
+    {"thread", start_thread}, {"fork", start_fork},     {"vfork", start_vfork},
+    {"spawn", start_spawn},   {"system", start_system},
 };
 
 static void (*chosen(const char *name))(void)

@@ -43,7 +43,10 @@ void tally_rate(const char *name, unsigned long times)
     kit_report("value %s %.9g 1/s\n", name, (double)times / ((double)(kit_now() - began) / 1e9));
 }
 
-/* The index of Jain, Chiu and Hawe: the square of the sum over the number times the sum of the squares. */
+/*
+ * The index of Jain, Chiu and Hawe: the square of the sum over the number times the sum of the
+ * squares.
+ */
 void tally_fairness(void)
 {
     double sum = 0, squares = 0;

@@ -9,25 +9,43 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MOST = 16384 };
+enum { MAX_THREADS = 16384 };
 
 static struct kit_thread *threads;
 static int number;
 static void (*work_of_all)(struct kit_thread *me);
+static void (*preparation)(struct kit_thread *me);
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t gathered, opened;
 static int64_t start;
 
 int team_number(void)
 {
     if (!number)
-        number = (int)kit_arg_number("threads", 1, 1, MOST);
+        number = (int)kit_arg_number("threads", 1, 1, MAX_THREADS);
     return number;
+}
+
+void team_prepare(void (*prepare)(struct kit_thread *me))
+{
+    preparation = prepare;
+}
+
+/* What prepares may ask the kit for arguments and report, which one thread at a time can do. */
+static void prepare_in_turn(struct kit_thread *me)
+{
+    if (!preparation)
+        return;
+    pthread_mutex_lock(&turn);
+    preparation(me);
+    pthread_mutex_unlock(&turn);
 }
 
 static void *member(void *own)
 {
     kit_is(own);
     kit_pin(((struct kit_thread *)own)->number);
+    prepare_in_turn(own);
     pthread_barrier_wait(&gathered);
     pthread_barrier_wait(&opened);
     kit_sleep_until(start);
@@ -57,8 +75,9 @@ static void create_members(void)
     for (int i = 1; i < number; i++) {
         int why = team_thread(member, threads + i);
         if (why)
-            kit_error("cannot start thread %d of %d (%s): try fewer copies, or a higher `ulimit -u`", i + 1, number,
-                      strerror(why));
+            kit_error(
+                "cannot start thread %d of %d (%s): try fewer copies, or a higher `ulimit -u`",
+                i + 1, number, strerror(why));
     }
 }
 
@@ -74,9 +93,10 @@ void team_start(void (*work)(struct kit_thread *me))
     work_of_all = work;
     pthread_barrier_init(&gathered, NULL, (unsigned)number);
     pthread_barrier_init(&opened, NULL, (unsigned)number);
+    kit_is(threads);
+    prepare_in_turn(threads);
     create_members();
     kit_team(threads, number);
-    kit_is(threads);
     pthread_barrier_wait(&gathered);
     start = kit_hear().start;
     pthread_barrier_wait(&opened);

@@ -1,10 +1,12 @@
 /*
- * A command that counts, as what runs beside measured programs: `command key=value ... -- COMMAND ...`.
+ * A command that counts, as what runs beside measured programs: `command key=value ... -- COMMAND
+ * ...`.
  *
  *     attached=TEXT     the line it prints when it has begun to count
  *
- * At the end its stdin closes, and the first number of the last line in which it prints one is the count. Its stdin closes too
- * when this program dies, however that is. No signal: bpftrace 0.17 misses one that comes between two of its waits.
+ * At the end its stdin closes, and the first number of the last line in which it prints one is the
+ * count. Its stdin closes too when this program dies, however that is. No signal: bpftrace 0.17
+ * misses one that comes between two of its waits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,16 +21,16 @@
 #include "kit.h"
 
 enum {
-    ROOM = 8192,   /* of what it prints, the last */
-    LOOK = 100,    /* ms between looks at stdin while it begins */
-    LAST = 10000,  /* ms it has to print its count */
+    SAID_BYTES = 8192,   /* of what it prints, the last */
+    LOOK_MS = 100,    /* ms between looks at stdin while it begins */
+    COUNT_MS = 10000,  /* ms it has to print its count */
     DYING = 1000,  /* ms it has to end */
     NO_EXEC = 127, /* as shells have it */
 };
 
 static pid_t child;
 static int input, output; /* its stdin, and what it prints */
-static char said[ROOM + 1];
+static char said[SAID_BYTES + 1];
 static size_t said_size;
 static unsigned long counted;
 
@@ -45,11 +47,11 @@ static int hear(int patience)
         ;
     if (ready <= 0)
         return -1;
-    if (said_size > ROOM / 2) { /* the beginning is of no use any more */
-        memmove(said, said + ROOM / 4, said_size - ROOM / 4);
-        said_size -= ROOM / 4;
+    if (said_size > SAID_BYTES / 2) { /* the beginning is of no use any more */
+        memmove(said, said + SAID_BYTES / 4, said_size - SAID_BYTES / 4);
+        said_size -= SAID_BYTES / 4;
     }
-    n = read(output, said + said_size, ROOM - said_size);
+    n = read(output, said + said_size, SAID_BYTES - said_size);
     if (n < 0)
         return -1;
     said_size += (size_t)n;
@@ -110,7 +112,7 @@ static unsigned long count(void)
         return counted;
     close(input);
     input = -1;
-    while (hear(LAST) > 0)
+    while (hear(COUNT_MS) > 0)
         ;
     counted = last_number();
     return counted;
@@ -125,7 +127,8 @@ static void end_child(int finished)
         poll(NULL, 0, 1);
     child = 0;
     if (finished && counted == 0)
-        kit_error("%s counted nothing, so that it did not count at all: %s", kit_command()[0], reason());
+        kit_error("%s counted nothing, so that it did not count at all: %s", kit_command()[0],
+                  reason());
 }
 
 /* --- its beginning --- */
@@ -157,7 +160,7 @@ static void wait_until_attached(const char *text)
     int more;
 
     while (!has_line(text)) {
-        more = hear(LOOK);
+        more = hear(LOOK_MS);
         if (more == 0)
             kit_error("%s ended before it had begun to count: %s", kit_command()[0], reason());
         if (more < 0 && kit_abandoned())

@@ -1,6 +1,7 @@
 /*
- * BPF programs on hooks of the kernel's security modules, as what runs beside measured programs. The first on each hook counts
- * in a map, the others do nothing; all allow everything. One count is a passage of a hook:
+ * BPF programs on hooks of the kernel's security modules, as what runs beside measured programs.
+ * The first on each hook counts in a map, the others do nothing; all allow everything. One count is
+ * a passage of a hook:
  *
  *     kind=N   programs on each hook (1 to 32)
  *
@@ -20,7 +21,7 @@
 #include "kit.h"
 
 enum {
-    MOST = 32,
+    MAX_PROGRAMS = 32,
     HOOKS = 7,
     CPUS = 8192,      /* the most that the kernel can have */
     PAUSE = 10000000, /* ns between looks at the map */
@@ -30,8 +31,9 @@ enum {
 };
 
 static const char *const hooks[HOOKS] = {
-    "bpf_lsm_file_open",  "bpf_lsm_file_permission",    "bpf_lsm_inode_permission", "bpf_lsm_mmap_file",
-    "bpf_lsm_task_alloc", "bpf_lsm_bprm_check_security", "bpf_lsm_socket_sendmsg",
+    "bpf_lsm_file_open",      "bpf_lsm_file_permission", "bpf_lsm_inode_permission",
+    "bpf_lsm_mmap_file",      "bpf_lsm_task_alloc",      "bpf_lsm_bprm_check_security",
+    "bpf_lsm_socket_sendmsg",
 };
 
 static int map;
@@ -62,7 +64,8 @@ static char *read_types(size_t *size)
     size_t done = 0;
 
     if (file < 0 || fstat(file, &stat) != 0)
-        kit_skip("%s cannot be read (%s): the kernel needs CONFIG_DEBUG_INFO_BTF", path, strerror(errno));
+        kit_skip("%s cannot be read (%s): the kernel needs CONFIG_DEBUG_INFO_BTF", path,
+                 strerror(errno));
     *size = (size_t)stat.st_size;
     text = malloc(*size + 1);
     while (text && done < *size) {
@@ -84,11 +87,13 @@ static void find_hooks(uint32_t ids[HOOKS])
 {
     /* Bytes that follow a type, and for each of its members. */
     static const uint8_t fixed[KINDS] = {[1] = 4, [3] = 12, [14] = 4, [17] = 4};
-    static const uint8_t each[KINDS] = {[4] = 12, [5] = 12, [6] = 8, [13] = 8, [15] = 12, [19] = 12};
+    static const uint8_t each[KINDS] = {[4] = 12, [5] = 12,  [6] = 8,
+                                        [13] = 8, [15] = 12, [19] = 12};
     size_t size;
     char *text = read_types(&size);
     const struct header *header = (const struct header *)text;
-    const size_t strings = header->length + header->strings, end = header->length + header->types + header->types_length;
+    const size_t strings = header->length + header->strings,
+                 end = header->length + header->types + header->types_length;
     size_t at = header->length + header->types;
 
     for (uint32_t id = 1; at + sizeof(struct type) <= end && end <= size; id++) {
@@ -124,7 +129,10 @@ static void make_counting(struct bpf_insn *program)
         {.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4},
         {.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10},
         {.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -4},
-        {.code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
+        {.code = BPF_LD | BPF_DW | BPF_IMM,
+         .dst_reg = BPF_REG_1,
+         .src_reg = BPF_PSEUDO_MAP_FD,
+         .imm = map},
         {0},
         {.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_lookup_elem},
         {.code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2},
@@ -151,7 +159,9 @@ static void attach(uint32_t hook, const struct bpf_insn *program, unsigned lengt
     memset(&open, 0, sizeof open);
     open.raw_tracepoint.prog_fd = (uint32_t)bpf(BPF_PROG_LOAD, &load);
     if ((int)open.raw_tracepoint.prog_fd < 0)
-        kit_skip("the kernel takes no BPF program for a security hook (%s): it needs root, and CONFIG_BPF_LSM", strerror(errno));
+        kit_skip("the kernel takes no BPF program for a security hook (%s): it needs root, and "
+                 "CONFIG_BPF_LSM",
+                 strerror(errno));
     if (bpf(BPF_RAW_TRACEPOINT_OPEN, &open) < 0)
         kit_skip("a BPF program cannot be put on a security hook (%s)", strerror(errno));
 }
@@ -230,7 +240,7 @@ int main(int argc, char **argv)
 
     kit_init(argc, argv);
     make_map();
-    attach_all(kit_arg_number("kind", 1, 1, MOST));
+    attach_all(kit_arg_number("kind", 1, 1, MAX_PROGRAMS));
     prove();
     kit_start();
     for (last = passages();;) {

@@ -1,10 +1,12 @@
 /*
- * Who watches files, as what runs beside measured programs: it takes every event and does nothing with it. One count is an
- * event. It watches where it is started:
+ * Who watches files, as what runs beside measured programs: it takes every event and does nothing
+ * with it. One count is an event. It watches where it is started:
  *
  *     kind=inotify      the directory, not what is below it
- *     kind=notify       by fanotify, the whole file system of the directory: every open, read, write and close
- *     kind=permission   the same, but opens wait until they are allowed, as virus scanners and lists of allowed programs have it
+ *     kind=notify       by fanotify, the whole file system of the directory: every open, read,
+ *                       write and close
+ *     kind=permission   the same, but opens wait until they are allowed, as virus scanners and
+ *                       lists of allowed programs have it
  *
  * Before it is ready it has a child open a file, and must see that.
  */
@@ -21,12 +23,12 @@
 #include "kit.h"
 
 enum {
-    ROOM = 1 << 16,  /* bytes of events that are taken at once */
-    PATIENCE = 5000, /* ms in which the child's events must have come */
+    EVENT_BYTES = 1 << 16,  /* bytes of events that are taken at once */
+    EVENT_MS = 5000, /* ms in which the child's events must have come */
 };
 
 static const char proof[] = "watch-proof";
-static char events[ROOM] __attribute__((aligned(8)));
+static char events[EVENT_BYTES] __attribute__((aligned(8)));
 static int source;
 static int is_inotify;
 static volatile unsigned long overflows;
@@ -58,7 +60,8 @@ static unsigned long take_fanotify(ssize_t size)
 {
     unsigned long number = 0;
 
-    for (struct fanotify_event_metadata *event = (void *)events; FAN_EVENT_OK(event, size); event = FAN_EVENT_NEXT(event, size)) {
+    for (struct fanotify_event_metadata *event = (void *)events; FAN_EVENT_OK(event, size);
+         event = FAN_EVENT_NEXT(event, size)) {
         if (event->mask & FAN_OPEN_PERM)
             allow(event->fd);
         if (event->fd >= 0)
@@ -87,19 +90,26 @@ static void watch_directory(void)
     is_inotify = 1;
     source = inotify_init1(IN_CLOEXEC);
     if (source < 0 || inotify_add_watch(source, ".", IN_ALL_EVENTS) < 0)
-        kit_skip("inotify was refused (%s): is fs.inotify.max_user_watches or max_user_instances too low?", strerror(errno));
+        kit_skip("inotify was refused (%s): is fs.inotify.max_user_watches or max_user_instances "
+                 "too low?",
+                 strerror(errno));
 }
 
-/* All mounts of the file system, also those in other namespaces; before Linux 4.20 only the one it is started in. */
+/*
+ * All mounts of the file system, also those in other namespaces; before Linux 4.20 only the one it
+ * is started in.
+ */
 static void watch_file_system(int permission)
 {
-    const uint64_t mask = permission ? FAN_OPEN_PERM : FAN_OPEN | FAN_ACCESS | FAN_MODIFY | FAN_CLOSE;
+    const uint64_t mask =
+        permission ? FAN_OPEN_PERM : FAN_OPEN | FAN_ACCESS | FAN_MODIFY | FAN_CLOSE;
     int marked;
 
-    source = fanotify_init(FAN_CLOEXEC | (permission ? FAN_CLASS_CONTENT : FAN_CLASS_NOTIF), O_RDONLY | O_LARGEFILE | O_CLOEXEC);
+    source = fanotify_init(FAN_CLOEXEC | (permission ? FAN_CLASS_CONTENT : FAN_CLASS_NOTIF),
+                           O_RDONLY | O_LARGEFILE | O_CLOEXEC);
     if (source < 0)
-        kit_skip("fanotify was refused (%s): it needs root, and a kernel with CONFIG_FANOTIFY%s", strerror(errno),
-                 permission ? "_ACCESS_PERMISSIONS" : "");
+        kit_skip("fanotify was refused (%s): it needs root, and a kernel with CONFIG_FANOTIFY%s",
+                 strerror(errno), permission ? "_ACCESS_PERMISSIONS" : "");
     marked = fanotify_mark(source, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, mask, AT_FDCWD, ".");
     if (marked != 0 && errno == EINVAL)
         marked = fanotify_mark(source, FAN_MARK_ADD | FAN_MARK_MOUNT, mask, AT_FDCWD, ".");
@@ -129,7 +139,7 @@ static void prove(void)
     if (child == 0)
         touch_file();
     in.fd = source;
-    while (poll(&in, 1, PATIENCE) > 0 && seen == 0)
+    while (poll(&in, 1, EVENT_MS) > 0 && seen == 0)
         seen += take();
     if (seen == 0)
         kit_error("a file was opened here, and no event came: this is not watched");

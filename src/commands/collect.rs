@@ -23,7 +23,8 @@ pub(super) struct Arguments {
     /// The fleet run's directory, created if missing
     #[arg(long, value_name = "DIR")]
     into: PathBuf,
-    /// Accept journals of this fleet run only [default: the directory's, or else the first one found]
+    /// Accept journals of this fleet run only [default: the directory's, or else the first one
+    /// found]
     #[arg(long, value_name = "NAME")]
     run: Option<String>,
     /// Nodes that should deliver: n1,n2 or n[1-10]; added to those of earlier collections
@@ -38,7 +39,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if let Some(missing) = sources.iter().find(|source| !source.exists()) {
         return Err(usage(anyhow::anyhow!("{} does not exist", missing.display())));
     }
-    let alone = alone(into, || say(&format!("another collector is working in {}: waiting for it", into.display())))?;
+    let alone = alone(into, || {
+        say(&format!("another collector is working in {}: waiting for it", into.display()))
+    })?;
     let name = Fleet::name(into, run.as_deref()).map_err(usage)?;
     let catalogue = Catalogue::load()?;
     let collected = collect(sources, into, name.as_deref(), *redact, &catalogue)?;
@@ -46,21 +49,31 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         say(&format!("not taken in: {}: {}", refused.path.display(), refused.reason));
     }
     if !collected.others.is_empty() {
-        let names: Vec<String> = collected.others.iter().map(|other| other.path.display().to_string()).collect();
+        let names: Vec<String> =
+            collected.others.iter().map(|other| other.path.display().to_string()).collect();
         say(&format!("no journals: {}", words::listed(&names, FEW)));
     }
     let Some(name) = collected.run.clone() else {
         alone.undo();
-        bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
+        bail!(
+            "no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`"
+        );
     };
-    let expect: Vec<String> =
-        expect.iter().flatten().map(|node| if *redact { alias(node) } else { node.clone() }).collect();
+    let expect: Vec<String> = expect
+        .iter()
+        .flatten()
+        .map(|node| if *redact { alias(node) } else { node.clone() })
+        .collect();
     Fleet::expect(into, &name, &expect)?;
     let mut fleet = Fleet::read(into, &catalogue)?;
     collected.explain(&mut fleet);
     slurm::explain(&mut fleet, into)?;
     print_words(&table(&fleet))?;
-    say(&format!("{} taken in, {} already there", words::count(collected.taken, "journal"), collected.known));
+    say(&format!(
+        "{} taken in, {} already there",
+        words::count(collected.taken, "journal"),
+        collected.known
+    ));
     if !fleet.is_complete() {
         say("unixmark: not every node has delivered a whole run");
     }

@@ -41,53 +41,70 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let archive = &arguments.parquet;
     let journals = match &arguments.fleet {
         Some(directory) => {
-            let ::fleet::Journals { counting, superseded } = fleet::journals(directory, &catalogue)?;
+            let ::fleet::Journals { counting, superseded } =
+                fleet::journals(directory, &catalogue)?;
             // What was exported before a better attempt came in.
             for path in superseded {
                 let place = Place::new(&archive::summary(&path, &catalogue)?.run);
-                TABLES.iter().try_for_each(|(name, _)| place.remove(archive, name))?;
+                for (name, _) in TABLES {
+                    place.remove(archive, name)?;
+                }
             }
             counting
         }
-        None => runs(arguments)?,
+        None => journals_of_runs(arguments)?,
     };
+
     let exported = export(&journals, archive, &arguments.redact, &catalogue)?;
-    let [results, samples] = [0, 1].map(|table| exported.iter().map(|rows| rows[table]).sum::<usize>());
+    let results: usize = exported.iter().map(|rows| rows[0]).sum();
+    let samples: usize = exported.iter().map(|rows| rows[1]).sum();
     let left_out = journals.len() - exported.len();
-    let counts = [(exported.len(), "run"), (results, "result"), (samples, "sample")];
-    let mut counts = counts.map(|(count, noun)| words::count(count, noun)).to_vec();
-    counts.extend((left_out > 0).then(|| format!("{left_out} left out")));
-    say(&format!("exported: {}", counts.join(", ")));
+
+    let mut parts = vec![
+        words::count(exported.len(), "run"),
+        words::count(results, "result"),
+        words::count(samples, "sample"),
+    ];
+    if left_out > 0 {
+        parts.push(format!("{left_out} left out"));
+    }
+    say(&format!("exported: {}", parts.join(", ")));
     Ok(if left_out > 0 { Status::Failed } else { Status::Fine })
 }
 
 /// The journals of the runs that are asked for.
-fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
+fn journals_of_runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     let store = arguments.results.store()?;
-    let found = match &arguments.runs[..] {
+    let runs: Vec<PathBuf> = match &arguments.runs[..] {
         [] => store.list()?.into_iter().map(|run| run.path).collect(),
-        names => names.iter().map(|name| find(&store, name)).collect::<Result<Vec<_>>>()?,
+        names => names.iter().map(|name| find(&store, name)).collect::<Result<_>>()?,
     };
-    let mut found: Vec<PathBuf> = found.iter().map(|path| journal_file(path)).collect();
+
+    let mut journals: Vec<PathBuf> = runs.iter().map(|run| journal_file(run)).collect();
     // One may be named twice.
-    found.sort();
-    found.dedup();
-    Ok(found)
+    journals.sort();
+    journals.dedup();
+    Ok(journals)
 }
 
 /// The number of rows of each table of a run.
 type Rows = [usize; TABLES.len()];
 
 /// Exports every journal that can be read, on all processors, and reports the others.
-fn export(journals: &[PathBuf], archive: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<Vec<Rows>> {
-    let one = |journal: &PathBuf| match summary(journal, redact, catalogue) {
+fn export(
+    journals: &[PathBuf],
+    archive: &Path,
+    redact: &Redact,
+    catalogue: &Catalogue,
+) -> Result<Vec<Rows>> {
+    let export_one = |journal: &PathBuf| match summary(journal, redact, catalogue) {
         Ok(summary) => Some(write_run(&summary, archive)),
-        Err(why) => {
-            say(&format!("left out: {why:#}"));
+        Err(error) => {
+            say(&format!("left out: {error:#}"));
             None
         }
     };
-    journals.par_iter().filter_map(one).collect()
+    journals.par_iter().filter_map(export_one).collect()
 }
 
 /// Returns the summary of a run: the one that is kept, unless something is to be left out.
@@ -98,13 +115,14 @@ fn summary(journal: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<ana
     archive::summary(journal, catalogue)
 }
 
-/// Writes a run's tables; returns how many rows each has. The results come last: where they are, the others are.
+/// Writes a run's tables; returns how many rows each has. The results come last: where they are,
+/// the others are.
 fn write_run(summary: &analysis::Summary, archive: &Path) -> Result<Rows> {
     let place = Place::new(&summary.run);
     let mut rows = [0; TABLES.len()];
-    for (count, (name, make)) in rows.iter_mut().zip(TABLES).rev() {
-        let table = make(&place.id, summary);
-        *count = table.rows;
+    for (row_count, (name, make_table)) in rows.iter_mut().zip(TABLES).rev() {
+        let table = make_table(&place.id, summary);
+        *row_count = table.rows;
         if table.rows > 0 {
             place.write(archive, name, &table)?;
         } else {

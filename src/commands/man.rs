@@ -11,7 +11,8 @@ use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Page: a verb such as `fleet slurm`, or `tests` or `conditions` [default: the page of the tool itself]
+    /// Page: a verb such as `fleet slurm`, or `tests` or `conditions` [default: the page of the
+    /// tool itself]
     #[arg(value_name = "VERB")]
     verb: Vec<String>,
     /// Write all pages, such as man1/unixmark.1, below this directory
@@ -25,12 +26,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         pages.iter().try_for_each(|page| write(page, folder))?;
         return Ok(Status::Fine);
     }
-    let name =
-        std::iter::once("unixmark").chain(arguments.verb.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+    let name = std::iter::once("unixmark")
+        .chain(arguments.verb.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join("-");
     let page = pages.iter().find(|page| page.name == name);
     let page = page.with_context(|| {
-        let all: Vec<&str> = pages.iter().filter_map(|page| page.name.strip_prefix("unixmark-")).collect();
-        format!("there is no page '{}'; try one of {}", arguments.verb.join(" "), all.join(", ").replace('-', " "))
+        let all: Vec<&str> =
+            pages.iter().filter_map(|page| page.name.strip_prefix("unixmark-")).collect();
+        format!(
+            "there is no page '{}'; try one of {}",
+            arguments.verb.join(" "),
+            all.join(", ").replace('-', " ")
+        )
     });
     print(&page.map_err(usage)?.source)?;
     Ok(Status::Fine)
@@ -40,7 +48,7 @@ fn write(page: &ManualPage, folder: &Path) -> Result<()> {
     let ManualPage { name, section, source } = page;
     let folder = folder.join(format!("man{section}"));
     let path = folder.join(format!("{name}.{section}"));
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(&path, source))
+    files::make_directories(&folder)
+        .and_then(|()| files::write_atomically(&path, source.as_bytes()))
         .with_context(|| format!("{} cannot be written; try another --into DIR", path.display()))
 }

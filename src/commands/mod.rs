@@ -1,5 +1,6 @@
 //! The command line: one verb, one file.
 
+mod borrowed;
 mod collect;
 mod compare;
 mod completions;
@@ -28,8 +29,9 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::examples::with_examples;
 use crate::measuring;
+use crate::options::values_in_words;
 use crate::status::{Status, Usage};
-use crate::terminal::{say, say_error, say_lines};
+use crate::terminal::{print_json, say, say_error, say_lines};
 
 /// Measures what a Linux system can do, with an interval around every number
 #[derive(Debug, Parser)]
@@ -55,7 +57,8 @@ enum Verb {
     Report(report::Arguments),
     /// Compare runs: what is slower, what is faster
     Compare(compare::Arguments),
-    /// Import the results of other benchmarks as runs: UnixBench, Phoronix, lmbench, fio, sysbench …
+    /// Import the results of other benchmarks as runs: UnixBench, Phoronix, lmbench, fio, sysbench
+    /// …
     Import(import::Arguments),
     /// List the machines that runs are compared with, or prepare and check an entry for them
     Reference(reference::Arguments),
@@ -82,12 +85,13 @@ pub(crate) fn command() -> Command {
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
+    measuring::meet_signals();
     let words: Vec<OsString> = std::env::args_os().collect();
-    if let Some(code) = measuring::hidden(&words) {
+    if let Some(code) = measuring::run_hidden(&words) {
         return code;
     }
     crate::complete::answer(command);
-    let words = measuring::words(words);
+    let words = measuring::to_own_words(words);
     if words.len() < 2 {
         say_lines(measuring::QUESTIONS.trim_end());
         return ExitCode::from(2);
@@ -103,40 +107,74 @@ pub fn main() -> ExitCode {
         Err(error) => {
             say_error("unixmark", &error);
             let is_usage = error.is::<Usage>() || error.is::<::fleet::NoFleet>();
-            code(&words, if is_usage { 2 } else { 3 })
+            let code = code(&words, if is_usage { 2 } else { 3 });
+            print_error(&words, &format!("{error:#}"), code);
+            ExitCode::from(code)
         }
     }
 }
 
-/// Says what is wrong with the command line, and what was probably meant; prints help that was asked for.
+/// Says what is wrong with the command line, and what was probably meant; prints help that was
+/// asked for.
 fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
     // A closed pipe while help is printed is not the user's error.
     if matches!(error.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion) {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    match measuring::meant(words) {
-        Some(command) => say(&format!("unixmark: a verb is missing; try `{command}`")),
-        // The names of files may be others' words, also on the command line.
-        None => say_lines(error.render().to_string().trim_end()),
+    let code = code(words, 2);
+    let verb = words.get(1).map(|word| word.to_string_lossy()).unwrap_or_default();
+    let meant = measuring::guess_command(words)
+        .map(|command| format!("a verb is missing; try `{command}`"));
+    match meant.or_else(|| borrowed::describe(error, &verb)) {
+        Some(why) => {
+            say(&format!("unixmark: {why}"));
+            print_error(words, &why, code);
+        }
+        None => {
+            // The names of files may be others' words, also on the command line.
+            let text = error.render().to_string();
+            say_lines(text.trim_end());
+            let why: Vec<&str> =
+                text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+            let why = why.join(" ");
+            print_error(words, why.trim_start_matches("error: "), code);
+        }
     }
-    code(words, 2)
+    ExitCode::from(code)
 }
 
-/// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's; for `git bisect run` one that
-/// ends it, since others would judge the revision.
-fn code(words: &[OsString], ours: u8) -> ExitCode {
-    let is_bisected = words.get(1).is_some_and(|verb| verb == "ab") && words.iter().any(|word| word == "--bisect");
-    ExitCode::from(match ours {
+/// The version of an error's keys.
+const ERROR: &str = "unixmark-error/1";
+
+/// Prints an error as JSON, too, for a program that asked for JSON.
+fn print_error(words: &[OsString], error: &str, code: u8) {
+    let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let own: Vec<String> = words.take_while(|word| word != "--").collect();
+    let is_json = |format: &str| ["json", "brief"].contains(&format);
+    if values_in_words(&own, "--format").any(is_json) {
+        let object = serde_json::json!({"format": ERROR, "error": error, "status": code});
+        // That stdout is closed does not matter.
+        let _ = print_json(&object);
+    }
+}
+
+/// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's or
+/// hyperfine's; for `git bisect run` one that ends it, since others would judge the revision.
+fn code(words: &[OsString], ours: u8) -> u8 {
+    let is_bisected = words.get(1).is_some_and(|verb| verb == "ab")
+        && words.iter().any(|word| word == "--bisect");
+    match ours {
         _ if measuring::is_unixbench(words) => 1,
+        3 if measuring::is_hyperfine(words) => 1,
         _ if is_bisected => u8::MAX,
         ours => ours,
-    })
+    }
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {
     if !matches!(verb, Verb::Measuring(_) | Verb::Completions(_) | Verb::Man(_)) {
-        measuring::offer();
+        measuring::mention_left_changes();
     }
     match verb {
         Verb::Measuring(verb) => verb.run(),
@@ -156,5 +194,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
 
 /// Returns true if the reader of our output went away, as `head` does.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }

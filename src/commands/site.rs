@@ -10,45 +10,39 @@ use crate::status::{Status, usage};
 use crate::terminal::{print_words, say};
 use catalogue::Catalogue;
 use files::{Kind, check_trusted, directory};
-use site::{Asked, Prices, build, check};
+use site::{Asked, build, check};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Runs (by name or path), fleet runs, journals, or directories that contain them [default: the results directory];
-    /// with
-    /// --check, journals only
+    /// Runs (by name or path), fleet runs, journals, or directories that contain them [default: the
+    /// results directory]; with --check, journals only
     #[arg(value_name = "SOURCE")]
     sources: Vec<String>,
     /// Directory of the site; an existing site is updated
     #[arg(long, value_name = "DIR", required_unless_present = "check")]
     into: Option<PathBuf>,
-    /// Only check journals that others submit: each must be whole, consistent with its own counts, free of markup and
-    /// within the bounds of a journal
-    #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url", "prices"])]
+    /// Only check journals that others submit: each must be whole, consistent with its own counts,
+    /// free of markup and within the bounds of a journal
+    #[arg(long, conflicts_with_all = ["into", "title", "anonymous"])]
     check: bool,
     /// Title of the front page
     #[arg(long, value_name = "TEXT", default_value = "Results")]
     title: String,
-    /// Remove what identifies the machines: hosts, users, paths, addresses, serial numbers and comments, from the
-    /// journals too
+    /// Remove what identifies the machines: hosts, users, paths, addresses, serial numbers and
+    /// comments, from the journals too
     #[arg(long)]
     anonymous: bool,
-    /// The address the site will have, for badges and previews in other pages
-    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
-    url: String,
-    /// Prices and power of systems, for the index per hourly price and per watt: `[[system]]` with `host`, `per_hour`,
-    /// `currency`, `watts` (TOML)
-    #[arg(long, value_name = "FILE")]
-    prices: Option<PathBuf>,
     #[command(flatten)]
     results: Results,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
-    let Arguments { sources, into, check: is_check, title, anonymous, url, prices, results } = arguments;
+    let Arguments { sources, into, check: is_check, title, anonymous, results } = arguments;
     if *is_check && sources.is_empty() {
-        return Err(usage(anyhow::anyhow!("--check needs journals; try `unixmark site --check run.jsonl`")));
+        return Err(usage(anyhow::anyhow!(
+            "--check needs journals; try `unixmark site --check run.jsonl`"
+        )));
     }
     let store = results.store()?;
     let named = |name: &String| {
@@ -59,22 +53,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if sources.is_empty() {
         sources.push(store.root().to_path_buf());
     }
-    let Some(into) = into.as_ref().filter(|_| !*is_check) else { return submitted(&sources, &catalogue) };
-    let prices = prices.as_deref().map(Prices::read).transpose().map_err(usage)?.unwrap_or_default();
+    let Some(into) = into.as_ref().filter(|_| !*is_check) else {
+        return submitted(&sources, &catalogue);
+    };
     // Without a place of one's own for it, everything is read each time.
     let cache = directory(Kind::Cache).ok().map(|cache| cache.join("sites"));
     let cache = cache.filter(|cache| check_trusted(cache).is_ok());
     let asked =
-        Asked { sources: &sources, into, title, anonymous: *anonymous, url, prices: &prices, cache: cache.as_deref() };
+        Asked { sources: &sources, into, title, anonymous: *anonymous, cache: cache.as_deref() };
     let built = build(&asked, &catalogue)?;
     for left_out in &built.left_out {
         say(&format!("left out: {}: {}", left_out.path.display(), left_out.reason));
     }
     if *anonymous {
-        let replaced: Vec<String> =
-            built.replaced.iter().map(|(what, count)| format!("{what} {}", words::count(*count, "time"))).collect();
+        let replaced: Vec<String> = built
+            .replaced
+            .iter()
+            .map(|(what, count)| format!("{what} {}", words::count(*count, "time")))
+            .collect();
         let replaced = if replaced.is_empty() { "nothing".to_owned() } else { replaced.join(", ") };
-        say(&format!("replaced: {replaced}; and paths, directories and control groups wherever they stood"));
+        say(&format!(
+            "replaced: {replaced}; and paths, directories and control groups wherever they stood"
+        ));
     }
     let read = words::count(built.read, "journal");
     say(&format!("{}, {} of them new; {read} read", words::count(built.runs, "run"), built.new));

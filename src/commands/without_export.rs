@@ -12,5 +12,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(_: &Arguments) -> Result<Status> {
-    bail!("this tool was built without `export`, which shortens the build; `make build` builds it whole")
+    bail!(
+        "this tool was built without `export`, which shortens the build; `make build` builds it whole"
+    )
 }

@@ -1,5 +1,5 @@
-//! Completions of a shell after TAB: the names of the catalogue, runs and fleet runs, by what a value is called in the
-//! help.
+//! Completions of a shell after TAB: the names of the catalogue, runs and fleet runs, by what a
+//! value is called in the help.
 
 mod shells;
 
@@ -8,11 +8,14 @@ use std::path::Path;
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command, ValueHint};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
 
-use crate::options::stored;
-use catalogue::{Catalogue, Group, NONE, Role, Test};
+use crate::options::store_of_words;
+use catalogue::{Catalogue, Group, NONE, Role, Switch, Test};
 use fleet::Fleet;
+use journal::{Listed, Run};
 
 pub(crate) use shells::{answer, registration};
 
@@ -33,13 +36,17 @@ const COMPLETERS: [(&str, Complete); 10] = [
     ("FLEET", fleets),
 ];
 
-/// Returns the command line with what completes its values.
+/// The command line with completers of its values.
 fn with_completers(command: Command) -> Command {
     command.mut_args(with_completer).mut_subcommands(with_completers)
 }
 
 fn with_completer(arg: Arg) -> Arg {
-    let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string).unwrap_or_default();
+    let name = arg
+        .get_value_names()
+        .and_then(|names| names.first())
+        .map(ToString::to_string)
+        .unwrap_or_default();
     match COMPLETERS.iter().find(|(known, _)| *known == name) {
         Some((_, complete)) => {
             let complete = move |word: &OsStr| word.to_str().map(complete).unwrap_or_default();
@@ -50,41 +57,51 @@ fn with_completer(arg: Arg) -> Arg {
     }
 }
 
-/// A name and what it stands for.
+/// A name, and a word about it.
 fn candidate(name: impl Into<String>, about: &str) -> CompletionCandidate {
     CompletionCandidate::new(name.into()).help(Some(StyledStr::from(about.to_owned())))
 }
 
-fn starting(word: &str, all: impl IntoIterator<Item = CompletionCandidate>) -> Vec<CompletionCandidate> {
-    all.into_iter().filter(|one| one.get_value().to_string_lossy().starts_with(word)).collect()
+/// The candidates that begin with a word.
+fn starting(
+    word: &str,
+    all: impl IntoIterator<Item = CompletionCandidate>,
+) -> Vec<CompletionCandidate> {
+    all.into_iter()
+        .filter(|candidate| candidate.get_value().to_string_lossy().starts_with(word))
+        .collect()
 }
 
-/// Returns the catalogue; `None` if it cannot be read: the verb will say why.
+/// The catalogue; `None` if it cannot be read: the verb will say why.
 fn catalogue() -> Option<Catalogue> {
     Catalogue::load().ok()
 }
 
-fn tests(is_of: impl Fn(&Test) -> bool) -> Vec<CompletionCandidate> {
+fn tests(is_wanted: impl Fn(&Test) -> bool) -> Vec<CompletionCandidate> {
     let tests = catalogue().into_iter().flat_map(|catalogue| catalogue.tests);
-    tests.filter(|test| is_of(test)).map(|test| candidate(&test.id, &test.label)).collect()
+    tests.filter(|test| is_wanted(test)).map(|test| candidate(&test.id, &test.label)).collect()
 }
 
-/// The groups with a member that `is_of` it.
-fn groups(is_of: impl Fn(&Test) -> bool) -> Vec<CompletionCandidate> {
-    let Some(catalogue) = catalogue() else { return Vec::new() };
-    let has = |group: &&Group| {
-        let tests = catalogue.expand(std::slice::from_ref(&group.id));
-        tests.is_ok_and(|tests| tests.iter().any(|test| is_of(test)))
+/// The groups that have a member that is wanted.
+fn groups(is_wanted: impl Fn(&Test) -> bool) -> Vec<CompletionCandidate> {
+    let Some(catalogue) = catalogue() else {
+        return Vec::new();
     };
-    let about = |doc: &str| words::first_sentence(doc).to_owned();
-    catalogue.groups.iter().filter(has).map(|group| candidate(&group.id, &about(&group.doc))).collect()
+    let mut candidates = Vec::new();
+    for Group { id, doc, .. } in &catalogue.groups {
+        let members = catalogue.expand(std::slice::from_ref(id)).unwrap_or_default();
+        if members.iter().any(|test| is_wanted(test)) {
+            candidates.push(candidate(id, words::first_sentence(doc)));
+        }
+    }
+    candidates
 }
 
-fn tests_and_groups(word: &str, is_of: fn(&Test) -> bool) -> Vec<CompletionCandidate> {
-    starting(word, groups(is_of).into_iter().chain(tests(is_of)))
+fn tests_and_groups(word: &str, is_wanted: fn(&Test) -> bool) -> Vec<CompletionCandidate> {
+    starting(word, groups(is_wanted).into_iter().chain(tests(is_wanted)))
 }
 
-/// Returns the candidates for `report --trend`.
+/// The candidates for `report --trend`.
 fn trends(word: &str) -> Vec<CompletionCandidate> {
     let indexes = catalogue().into_iter().flat_map(|catalogue| catalogue.indexes);
     let indexes: Vec<_> = indexes.map(|index| candidate(index.id, &index.name)).collect();
@@ -94,59 +111,80 @@ fn trends(word: &str) -> Vec<CompletionCandidate> {
 /// Loads, or any other test, which may run in the background as well.
 fn loads(word: &str) -> Vec<CompletionCandidate> {
     let none = candidate(NONE, "nothing beyond what the machine does anyway");
-    let found = starting(word, [none].into_iter().chain(tests(|test| test.roles.contains(&Role::Load))));
+    let found =
+        starting(word, [none].into_iter().chain(tests(|test| test.roles.contains(&Role::Load))));
     if found.is_empty() { starting(word, tests(Test::is_rate)) } else { found }
 }
 
 /// Conditions with their levels; after `thp=never,` the other levels as well.
 fn conditions(word: &str) -> Vec<CompletionCandidate> {
-    let Some(catalogue) = catalogue() else { return Vec::new() };
+    let Some(catalogue) = catalogue() else {
+        return Vec::new();
+    };
     let begin = word.rfind(['+', ',']).map_or(0, |end| end + 1);
     let (before, part) = word.split_at(begin);
-    let named = |switch: &str, level: &str| match level {
-        "" => switch.to_owned(),
-        level => format!("{switch}={level}"),
-    };
-    let all = catalogue.switches.iter().flat_map(|switch| {
-        let levels = switch.levels.iter().map(|level| level.id.as_str());
-        let levels: Vec<&str> = if switch.levels.is_empty() { vec![""] } else { levels.collect() };
-        levels.into_iter().map(|level| candidate(named(&switch.id, level), &switch.label)).collect::<Vec<_>>()
-    });
-    let levels = before.strip_suffix(',').and_then(|before| before.rsplit(['+', ',']).find(|part| part.contains('=')));
-    let id = levels.and_then(|part| part.split('=').next());
-    let switch = catalogue.switches.iter().find(|switch| Some(switch.id.as_str()) == id);
-    let levels =
-        switch.into_iter().flat_map(|switch| switch.levels.iter().map(|level| candidate(&level.id, &switch.label)));
-    let found = starting(part, levels.chain(all));
-    found.into_iter().map(|one| one.add_prefix(before)).collect()
+
+    let mut candidates = Vec::new();
+    if let Some(switch) = find_open_switch(before, &catalogue) {
+        candidates.extend(switch.levels.iter().map(|level| candidate(&level.id, &switch.label)));
+    }
+    for switch in &catalogue.switches {
+        let Switch { id, label, levels, .. } = &**switch;
+        if levels.is_empty() {
+            candidates.push(candidate(id, label));
+        }
+        for level in levels {
+            let name = if level.id.is_empty() { id.clone() } else { format!("{id}={}", level.id) };
+            candidates.push(candidate(name, label));
+        }
+    }
+    starting(part, candidates).into_iter().map(|found| found.add_prefix(before)).collect()
+}
+
+/// The switch whose levels may go on after a comma: of `thp=never,`, `thp`.
+fn find_open_switch<'c>(before: &str, catalogue: &'c Catalogue) -> Option<&'c Switch> {
+    let last = before.strip_suffix(',')?.rsplit(['+', ',']).find(|part| part.contains('='))?;
+    let id = last.split('=').next()?;
+    catalogue.switches.iter().map(AsRef::as_ref).find(|switch: &&Switch| switch.id == id)
 }
 
 /// Runs of the results directory, the latest first; without one of that name, directories.
 fn runs(word: &str) -> Vec<CompletionCandidate> {
-    let listed = stored(std::env::args_os()).ok().and_then(|store| store.list().ok()).unwrap_or_default();
-    let about = |run: &Option<journal::Run>| {
-        let run = run.as_ref()?;
-        Some(format!("{} {}", run.started.get(..10).unwrap_or_default(), run.arguments.join(" ")))
-    };
-    let latest = (!listed.is_empty()).then(|| candidate("latest", "the last one"));
-    // A name that a shell could not show as it is has none to type either.
-    let listed = listed.iter().rev().filter(|one| words::visible(&one.name) == one.name);
-    let names = listed.map(|one| candidate(&one.name, &words::clean(&about(&one.run).unwrap_or_default())));
-    let found = starting(word, latest.into_iter().chain(names));
+    let store = store_of_words(std::env::args_os()).ok();
+    let listed = store.and_then(|store| store.list().ok()).unwrap_or_default();
+    let mut candidates = Vec::new();
+    if !listed.is_empty() {
+        candidates.push(candidate("latest", "the last one"));
+    }
+    for Listed { name, run, .. } in listed.iter().rev() {
+        // A name that a shell could not show as it is cannot be typed either.
+        if words::visible(name) == *name {
+            let about = run.as_ref().map(describe_run).unwrap_or_default();
+            candidates.push(candidate(name, &words::clean(&about)));
+        }
+    }
+
+    let found = starting(word, candidates);
     if found.is_empty() { PathCompleter::dir().complete(OsStr::new(word)) } else { found }
 }
 
-/// Directories: those of fleet runs are whole words.
+/// The day of a run, and its command line.
+fn describe_run(run: &Run) -> String {
+    format!("{} {}", run.started.get(..10).unwrap_or_default(), run.arguments.join(" "))
+}
+
+/// Directories. Those of fleet runs lose their slash, so that a word ends with them.
 fn fleets(word: &str) -> Vec<CompletionCandidate> {
-    let whole = |one: CompletionCandidate| {
-        let name = one.get_value().to_string_lossy().into_owned();
+    let mut candidates = Vec::new();
+    for directory in PathCompleter::dir().complete(OsStr::new(word)) {
+        let name = directory.get_value().to_string_lossy().into_owned();
         let path = name.trim_end_matches('/');
-        match Fleet::name(Path::new(path), None) {
+        candidates.push(match Fleet::name(Path::new(path), None) {
             Ok(Some(run)) => candidate(path, &format!("fleet run {run}")),
-            _ => one,
-        }
-    };
-    PathCompleter::dir().complete(OsStr::new(word)).into_iter().map(whole).collect()
+            _ => directory,
+        });
+    }
+    candidates
 }
 
 #[cfg(test)]
@@ -154,7 +192,7 @@ mod tests {
     use super::*;
 
     fn values(found: Vec<CompletionCandidate>) -> Vec<String> {
-        found.iter().map(|one| one.get_value().to_string_lossy().into_owned()).collect()
+        found.iter().map(|found| found.get_value().to_string_lossy().into_owned()).collect()
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! How shells ask for completions, by clap's protocol: the shell runs the tool with [`VARIABLE`] set to its own name.
+//! How shells ask for completions, by clap's protocol: the shell runs the tool with [`VARIABLE`]
+//! set to its own name.
 
 use std::ffi::OsString;
 use std::io::{Error, Write};
@@ -26,7 +27,11 @@ const SHELLS: Shells<'static> = Shells(&[
 
 /// Answers a shell and ends the process, if one asks.
 pub(crate) fn answer(command: fn() -> Command) {
-    CompleteEnv::with_factory(|| with_completers(command())).var(VARIABLE).bin(TOOL).shells(SHELLS).complete();
+    CompleteEnv::with_factory(|| with_completers(command()))
+        .var(VARIABLE)
+        .bin(TOOL)
+        .shells(SHELLS)
+        .complete();
 }
 
 /// Returns the script by which a shell asks.
@@ -34,13 +39,15 @@ pub(crate) fn answer(command: fn() -> Command) {
 /// # Errors
 /// There is none for such a shell.
 pub(crate) fn registration(shell: &str) -> Result<String> {
-    let completer = SHELLS.completer(shell).with_context(|| format!("there are no completions for {shell}"))?;
+    let completer =
+        SHELLS.completer(shell).with_context(|| format!("there are no completions for {shell}"))?;
     let mut text = Vec::new();
     completer.write_registration(VARIABLE, TOOL, TOOL, TOOL, &mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// For bash, words as they are typed: it takes them apart at `=` and `:`, and clap's script leaves it at that.
+/// For bash, words as they are typed: it takes them apart at `=` and `:`, and clap's script leaves
+/// it at that.
 const BASH: &str = r#"_unixmark() {
     local line="${COMP_LINE:0:COMP_POINT}" current="" reply words=()
     read -ra words <<<"$line"
@@ -59,7 +66,8 @@ const BASH: &str = r#"_unixmark() {
 complete -o nosort -F _unixmark unixmark 2>/dev/null || complete -F _unixmark unixmark
 "#;
 
-/// The addition to clap's script for zsh: it completes at the first TAB even if its file is loaded by that TAB.
+/// The addition to clap's script for zsh: it completes at the first TAB even if its file is loaded
+/// by that TAB.
 const LOADED: &str = r#"[ "$funcstack[1]" != _unixmark ] || _clap_dynamic_completer_unixmark "$@"
 "#;
 

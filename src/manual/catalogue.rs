@@ -9,11 +9,15 @@ type Kind = (&'static str, &'static str, fn(&Test) -> bool);
 
 const KINDS: [Kind; 4] = [
     ("TASKS", "Interactive tests, which unixmark-latency(1) measures.", Test::is_task),
-    ("LOADS", "What --load runs in the background. Any other test can run there as well.", |test| {
-        test.roles.contains(&Role::Load) && !test.roles.contains(&Role::Bench)
-    }),
+    (
+        "LOADS",
+        "What --load runs in the background. Any other test can run there as well.",
+        |test| test.roles.contains(&Role::Load) && !test.roles.contains(&Role::Bench),
+    ),
     ("BURN-INS", "What unixmark-burnin(1) runs.", |test| test.roles == [Role::Burn]),
-    ("WATCHERS", "What runs alongside tests for a condition.", |test| test.roles == [Role::Companion]),
+    ("WATCHERS", "What runs alongside tests for a condition.", |test| {
+        test.roles == [Role::Companion]
+    }),
 ];
 
 /// Returns the page of everything that can be measured.
@@ -43,7 +47,10 @@ pub(super) fn tests(catalogue: &Catalogue) -> String {
     }
     page.section("GROUPS");
     for group in &catalogue.groups {
-        page.tagged(&bold(&group.id), &format!("{} Members: {}.", group.doc, catalogue.names(group).join(", ")));
+        page.tagged(
+            &bold(&group.id),
+            &format!("{} Members: {}.", group.doc, catalogue.names(group).join(", ")),
+        );
     }
     page.section("INDEXES");
     for index in &catalogue.indexes {
@@ -61,7 +68,8 @@ fn row(page: &mut Page, test: &Test) {
 
 /// Returns the page of everything that can be switched.
 pub(super) fn conditions(catalogue: &Catalogue) -> String {
-    let mut page = Page::new("unixmark-conditions", 7, "what unixmark switches to measure what it costs");
+    let mut page =
+        Page::new("unixmark-conditions", 7, "what unixmark switches to measure what it costs");
     page.section("DESCRIPTION");
     page.text(
         "A condition is a switch at a level, as in `thp=never`; several at once are joined by a plus sign. \
@@ -70,9 +78,17 @@ pub(super) fn conditions(catalogue: &Catalogue) -> String {
     );
     page.section("CONDITIONS");
     for switch in &catalogue.switches {
-        let levels: Vec<String> =
-            switch.levels.iter().filter(|level| !level.id.is_empty()).map(|level| format!("`{}`", level.id)).collect();
-        let levels = if levels.is_empty() { String::new() } else { format!(" Levels: {}.", levels.join(", ")) };
+        let levels: Vec<String> = switch
+            .levels
+            .iter()
+            .filter(|level| !level.id.is_empty())
+            .map(|level| format!("`{}`", level.id))
+            .collect();
+        let levels = if levels.is_empty() {
+            String::new()
+        } else {
+            format!(" Levels: {}.", levels.join(", "))
+        };
         let label = capitalised(&switch.label);
         page.tagged(&bold(&switch.id), &format!("{label}.{levels} {}", switch.doc));
     }

@@ -30,7 +30,11 @@ pub(crate) fn pages(mut command: Command, catalogue: &Catalogue) -> Vec<ManualPa
 }
 
 fn add(pages: &mut Vec<ManualPage>, command: &Command, name: &str, path: &str) {
-    pages.push(ManualPage { name: name.to_owned(), section: 1, source: verbs::page(command, name, path) });
+    pages.push(ManualPage {
+        name: name.to_owned(),
+        section: 1,
+        source: verbs::page(command, name, path),
+    });
     for verb in below(command) {
         let word = verb.get_name();
         add(pages, verb, &format!("{name}-{word}"), format!("{path} {word}").trim());

@@ -16,7 +16,11 @@ impl Page {
         let mut page = Page(String::new());
         let title = name.to_uppercase();
         let version = env!("CARGO_PKG_VERSION");
-        page.line(&format!(".TH {} {section} {} \"unixmark {version}\" unixmark", plain(&title), date()));
+        page.line(&format!(
+            ".TH {} {section} {} \"unixmark {version}\" unixmark",
+            plain(&title),
+            date()
+        ));
         page.section("NAME");
         page.source(&format!("{} \\- {}", plain(name), marked(about)));
         page
@@ -125,7 +129,11 @@ fn marked(text: &str) -> String {
     if parts.len().is_multiple_of(2) {
         return plain(text);
     }
-    parts.iter().enumerate().map(|(place, part)| if place % 2 == 1 { bold(part) } else { plain(part) }).collect()
+    parts
+        .iter()
+        .enumerate()
+        .map(|(place, part)| if place % 2 == 1 { bold(part) } else { plain(part) })
+        .collect()
 }
 
 /// The day of the release, which its builder sets by SOURCE_DATE_EPOCH, or today.

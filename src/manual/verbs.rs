@@ -30,7 +30,9 @@ pub(super) fn page(command: &Command, name: &str, path: &str) -> String {
     page.section("EXIT STATUS");
     match codes.first().filter(|_| !path.is_empty()) {
         Some(own) => page.text(own),
-        None => CODES.iter().for_each(|(code, meaning)| page.tagged(&bold(code), &format!("{meaning}."))),
+        None => CODES
+            .iter()
+            .for_each(|(code, meaning)| page.tagged(&bold(code), &format!("{meaning}."))),
     }
     see_also(&mut page, name);
     page.finish()
@@ -89,24 +91,34 @@ fn options(page: &mut Page, command: &Command) {
     }
     for heading in headings {
         page.subsection(heading);
-        all.iter().filter(|arg| arg.get_help_heading() == Some(heading)).for_each(|arg| option(page, arg));
+        all.iter()
+            .filter(|arg| arg.get_help_heading() == Some(heading))
+            .for_each(|arg| option(page, arg));
     }
 }
 
 fn option(page: &mut Page, arg: &Arg) {
-    let value = arg.get_value_names().unwrap_or_default().iter().map(|name| italic(name)).collect::<Vec<_>>().join(" ");
+    let value = arg
+        .get_value_names()
+        .unwrap_or_default()
+        .iter()
+        .map(|name| italic(name))
+        .collect::<Vec<_>>()
+        .join(" ");
     let value = if arg.get_action().takes_values() { value } else { String::new() };
     let letter = arg.get_short().map(|letter| bold(&format!("-{letter}")));
     let long = arg.get_long().map(|long| bold(&format!("--{long}")));
     let names = letter.into_iter().chain(long).collect::<Vec<_>>().join(", ");
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = format!("{}.", help.trim_end_matches('.'));
-    let defaults: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    let defaults: Vec<_> =
+        arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     if arg.get_action().takes_values() && !defaults.is_empty() && !arg.is_hide_default_value_set() {
         text += &format!(" [default: {}]", defaults.join(" "));
     }
     page.tagged([names, value].join(" ").trim(), &text);
-    let values: Vec<_> = arg.get_possible_values().into_iter().filter(|value| !value.is_hide_set()).collect();
+    let values: Vec<_> =
+        arg.get_possible_values().into_iter().filter(|value| !value.is_hide_set()).collect();
     if !arg.get_action().takes_values() || values.is_empty() {
         return;
     }

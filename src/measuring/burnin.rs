@@ -1,4 +1,8 @@
-//! `unixmark burnin`: does the cooling hold, does the memory keep what is written?
+//! `unixmark burnin`: does the cooling hold, does the memory keep what is written, how long does a
+//! burst last?
+//!
+//! Each question has a plan of its own ([`plan_cooling`], [`plan_memory`], [`plan_burst`]): the
+//! threads, the time and the arguments of one program, which [`carry_out`] executes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,30 +10,34 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::measuring::job::{conclude, keep};
+use crate::measuring::job::{conclude, place_and_keep};
 use crate::measuring::options::{Measuring, bytes, duration, executable};
-use crate::measuring::terminal::BurnInDisplay;
+use crate::measuring::terminal::{BurnInDisplay, Loudness};
 use crate::options::name;
 use crate::status::{Status, usage};
 use crate::terminal::print_words;
+use ::report::Layout;
 use catalogue::{Catalogue, Test};
 use journal::{BurnIn, Burned};
 use machine::{self, Machine, Sensors};
-use measure::burn_in;
+use measure::{Setup, burn_in};
 use words::{bytes as show_bytes, clock};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    what: What,
+    question: Question,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum Question {
     /// Keep every processor as hot as possible and watch whether its clock holds
     Cooling(Cooling),
     /// Write patterns to most of the memory and check that they stay intact
     Memory(Memory),
+    /// Keep every processor busy and find how long full speed lasts, where processors are sold with
+    /// a credit
+    Burst(Burst),
 }
 
 #[derive(Debug, clap::Args)]
@@ -51,9 +59,9 @@ struct Cooling {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 struct Memory {
-    /// How much memory: a size such as 4G, or a share of what can be used (the available memory, minus a twentieth of
-    /// the total)
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "80%")]
+    /// How much memory: a size such as 4G, or a share of what can be used (the available memory,
+    /// minus a twentieth of the total)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "80%")]
     size: Size,
     /// Stop after this time [default: after one pass]
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
@@ -65,14 +73,24 @@ struct Memory {
     common: Common,
 }
 
-/// The options of both.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+struct Burst {
+    /// How long to work at most; it ends once the speed after a burst is known
+    #[arg(long = "for", value_name = "TIME", value_parser = duration, default_value = "3m")]
+    time: Duration,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The options of all burn-ins.
 #[derive(Debug, clap::Args)]
 struct Common {
     /// Number of threads [default: one per processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     copies: Option<u32>,
     /// Argument for the program, such as flip=all; repeatable
-    #[arg(long, value_name = "KEY=VALUE", value_parser = argument)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_argument)]
     arg: Vec<String>,
     /// Run an executable of your own that speaks the protocol of programs/burn/burn.h
     #[arg(long, value_name = "PATH")]
@@ -101,23 +119,30 @@ enum Size {
     Bytes(u64),
 }
 
+/// How long a burst is looked for at most, without options.
+const USUAL_BURST_TIME: Duration = Duration::from_secs(180);
+
 /// The largest share of the memory that may be used: what is available changes while it is read.
-const MOST: f64 = 0.98;
+const MAX_MEMORY_SHARE: f64 = 0.98;
 
 fn duration_or_zero(text: &str) -> Result<Duration> {
     if ["0", "0s"].contains(&text) { Ok(Duration::ZERO) } else { duration(text) }
 }
 
-fn size(text: &str) -> Result<Size> {
-    let why = || format!("'{text}' is not a size; try 80%, 512M or 4G");
-    if let Some(share) = text.strip_suffix('%') {
-        let share = share.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share <= 100.0);
-        return share.map(|share| Size::Share(share / 100.0)).with_context(why);
-    }
-    bytes(text).map(Size::Bytes).ok().with_context(why)
+fn parse_size(text: &str) -> Result<Size> {
+    let size = match text.strip_suffix('%') {
+        Some(number) => {
+            let percent = number.trim().parse::<f64>().ok();
+            percent
+                .filter(|percent| *percent > 0.0 && *percent <= 100.0)
+                .map(|percent| Size::Share(percent / 100.0))
+        }
+        None => bytes(text).map(Size::Bytes).ok(),
+    };
+    size.with_context(|| format!("'{text}' is not a size; try 80%, 512M or 4G"))
 }
 
-fn argument(text: &str) -> Result<String> {
+fn parse_argument(text: &str) -> Result<String> {
     match text.split_once('=') {
         Some((key, _)) if !key.is_empty() => Ok(text.to_owned()),
         _ => bail!("'{text}' is not an argument; try KEY=VALUE"),
@@ -127,42 +152,87 @@ fn argument(text: &str) -> Result<String> {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
-    let (common, plan) = match &arguments.what {
-        What::Cooling(cooling) => (&cooling.common, self::cooling(cooling, &machine)),
-        What::Memory(memory) => (&memory.common, self::memory(memory, &machine).map_err(usage)?),
+    let (common, plan) = match &arguments.question {
+        Question::Cooling(cooling) => (&cooling.common, plan_cooling(cooling, &machine)),
+        Question::Memory(memory) => (&memory.common, plan_memory(memory, &machine).map_err(usage)?),
+        Question::Burst(burst) => {
+            let threads = count_threads(&burst.common, &machine);
+            (&burst.common, plan_burst(threads, burst.time))
+        }
     };
-    let test = test(&catalogue, plan.kind, common).map_err(usage)?;
-    let plan = BurnIn { args: test.args.iter().chain(&plan.args).chain(&common.arg).cloned().collect(), ..plan };
-    if common.measuring.dry_run {
-        print_words(&show(&plan, &test, &machine))?;
+    let test = find_program(&catalogue, plan.kind, common).map_err(usage)?;
+    // The user's come last: of arguments with one name the last counts.
+    let args = test.args.iter().chain(&plan.args).chain(&common.arg).cloned().collect();
+    let plan = BurnIn { args, ..plan };
+
+    let options = &common.measuring;
+    if options.dry_run {
+        print_words(&show_plan(&plan, &test, &machine))?;
         return Ok(Status::Fine);
     }
-    let options = &common.measuring;
-    let (setup, loudness) = (options.setup(&machine)?, options.loudness());
-    let mut display = BurnInDisplay::new(&plan, loudness, setup.screen.is_some());
-    let mut measured = burn_in(plan, &test, &setup, (&catalogue, &machine), &mut display)?;
-    drop(display);
-    let kept = keep(&mut measured, &catalogue);
-    conclude(&measured, &[kept], loudness, options.shown())
+    let shown = Shown { loudness: options.loudness(), layout: options.shown() };
+    carry_out(plan, &test, &options.setup(&machine)?, (&catalogue, &machine), shown)
 }
 
-fn test(catalogue: &Catalogue, kind: Burned, common: &Common) -> Result<Arc<Test>> {
-    if let Some(path) = &common.program {
-        return Ok(Arc::new(Test::foreign(&executable(path)?, &[])?));
+/// How a burn-in is shown.
+pub(super) struct Shown {
+    pub loudness: Loudness,
+    /// The report at the end.
+    pub layout: Option<Layout>,
+}
+
+fn carry_out(
+    plan: BurnIn,
+    test: &Test,
+    setup: &Setup,
+    (catalogue, machine): (&Catalogue, &Machine),
+    shown: Shown,
+) -> Result<Status> {
+    let mut display = BurnInDisplay::new(&plan, shown.loudness, setup.screen.is_some());
+    let mut measured = burn_in(plan, test, setup, (catalogue, machine), &mut display)?;
+    // It gives the terminal back before anything is printed.
+    drop(display);
+
+    let kept = place_and_keep(&mut measured, catalogue);
+    conclude(&measured, &[kept], shown.loudness, shown.layout)
+}
+
+/// Finds how long a burst lasts, as `unixmark burnin burst` does without options.
+pub(super) fn find_burst(
+    threads: u32,
+    setup: &Setup,
+    (catalogue, machine): (&Catalogue, &Machine),
+    shown: Shown,
+) -> Result<Status> {
+    let plan = plan_burst(threads, USUAL_BURST_TIME);
+    let test = find_catalogue_program(catalogue, plan.kind)?;
+    carry_out(plan, &test, setup, (catalogue, machine), shown)
+}
+
+/// The program of a burn-in: that of --program, or the catalogue's.
+fn find_program(catalogue: &Catalogue, kind: Burned, common: &Common) -> Result<Arc<Test>> {
+    match &common.program {
+        Some(path) => Ok(Arc::new(Test::foreign(&executable(path)?, &[])?)),
+        None => find_catalogue_program(catalogue, kind),
     }
+}
+
+fn find_catalogue_program(catalogue: &Catalogue, kind: Burned) -> Result<Arc<Test>> {
     let id = match kind {
-        Burned::Cooling => "burn-cooling",
+        Burned::Cooling | Burned::Burst => "burn-cooling",
         Burned::Memory => "burn-memory",
     };
     catalogue.test(id).cloned().with_context(|| format!("there is no row '{id}' in the catalogue"))
 }
 
-fn cooling(arguments: &Cooling, machine: &Machine) -> BurnIn {
-    let cpus = machine::cpus_allowed(machine);
-    let threads = threads(&arguments.common, machine);
+fn plan_cooling(arguments: &Cooling, machine: &Machine) -> BurnIn {
+    let threads = count_threads(&arguments.common, machine);
     let mut args = vec![format!("kind={}", name(arguments.kind)), format!("threads={threads}")];
-    // A pinned thread measures the clock of its processor.
-    args.extend(cpus.get(..threads as usize).map(|own| format!("cpu={}", machine::cpu_words(own))));
+    // A pinned thread measures the clock of its processor; more threads than there are processors
+    // are not pinned.
+    if let Some(cpus) = machine::cpus_allowed(machine).get(..threads as usize) {
+        args.push(format!("cpu={}", machine::cpu_words(cpus)));
+    }
     BurnIn {
         kind: Burned::Cooling,
         threads,
@@ -173,22 +243,24 @@ fn cooling(arguments: &Cooling, machine: &Machine) -> BurnIn {
     }
 }
 
-fn memory(arguments: &Memory, machine: &Machine) -> Result<BurnIn> {
-    let free = machine::memory_free(machine);
-    let bytes = match (arguments.size, free) {
-        (Size::Bytes(bytes), Some(free)) if bytes > free => bail!(
-            "{} are more than the {} that can be used here without swapping others out; try --size 80%",
-            show_bytes(bytes),
-            show_bytes(free)
-        ),
-        (Size::Bytes(bytes), _) => bytes,
-        // A share of whole bytes fits.
-        (Size::Share(share), Some(free)) => (free as f64 * share.min(MOST)) as u64 >> 20 << 20,
-        (Size::Share(_), None) => bail!("the kernel does not report how much memory is available; try --size 1G"),
-    };
-    ensure!(bytes != 0, "there is no memory left to test; end programs that use much of it");
-    let threads = threads(&arguments.common, machine);
-    let passes = arguments.passes.or(if arguments.time.is_none() { Some(1) } else { None });
+/// Plans integer arithmetic, whose rate is that of the processors. Threads are not pinned: where
+/// they run is no part of the question.
+fn plan_burst(threads: u32, time: Duration) -> BurnIn {
+    BurnIn {
+        kind: Burned::Burst,
+        threads,
+        args: vec!["kind=scalar".to_owned(), format!("threads={threads}")],
+        seconds: Some(time.as_secs_f64()),
+        ..BurnIn::default()
+    }
+}
+
+fn plan_memory(arguments: &Memory, machine: &Machine) -> Result<BurnIn> {
+    let bytes = choose_memory(arguments.size, machine)?;
+    let threads = count_threads(&arguments.common, machine);
+    let usual_passes = arguments.time.is_none().then_some(1);
+    let passes = arguments.passes.or(usual_passes);
+
     let mut args = vec![format!("size={bytes}"), format!("threads={threads}")];
     args.extend(passes.map(|passes| format!("passes={passes}")));
     Ok(BurnIn {
@@ -202,30 +274,76 @@ fn memory(arguments: &Memory, machine: &Machine) -> Result<BurnIn> {
     })
 }
 
-fn threads(common: &Common, machine: &Machine) -> u32 {
+/// The bytes of memory to test: a size that fits here, or a share of what can be used, in whole
+/// MiB.
+///
+/// # Errors
+/// There is less memory, none, or nobody knows how much.
+fn choose_memory(size: Size, machine: &Machine) -> Result<u64> {
+    let bytes = match (size, machine::memory_free(machine)) {
+        (Size::Bytes(bytes), Some(free)) if bytes > free => bail!(
+            "{} are more than the {} that can be used here without swapping others out; try --size 80%",
+            show_bytes(bytes),
+            show_bytes(free)
+        ),
+        (Size::Bytes(bytes), _) => bytes,
+        (Size::Share(share), Some(free)) => {
+            (free as f64 * share.min(MAX_MEMORY_SHARE)) as u64 >> 20 << 20
+        }
+        (Size::Share(_), None) => {
+            bail!("the kernel does not report how much memory is available; try --size 1G")
+        }
+    };
+    ensure!(bytes != 0, "there is no memory left to test; end programs that use much of it");
+    Ok(bytes)
+}
+
+fn count_threads(common: &Common, machine: &Machine) -> u32 {
     common.copies.unwrap_or_else(|| machine::cpus_usable(machine))
 }
 
 /// The plan in words, for `--dry-run`.
-fn show(plan: &BurnIn, test: &Test, machine: &Machine) -> String {
-    let time = |seconds: f64| clock(Duration::from_secs_f64(seconds));
+fn show_plan(plan: &BurnIn, test: &Test, machine: &Machine) -> String {
+    let work = describe_work(plan);
+    let (binary, args) = (test.binary(), plan.args.join(" "));
+    let sensors = match Sensors::find(machine).summary() {
+        none if none.is_empty() => {
+            "none: only the clock, which the program measures, shows throttling".to_owned()
+        }
+        sensors => sensors,
+    };
+    format!("{work}\nprogram: {binary} {args}\nsensors: {sensors}\n")
+}
+
+/// The work of a burn-in, and how long it takes.
+fn describe_work(plan: &BurnIn) -> String {
     let threads = words::count(plan.threads, "thread");
-    let mut text = match plan.kind {
+    let time = plan.seconds.map(show_seconds);
+    match plan.kind {
         Burned::Cooling => {
-            let rest = if plan.rest > 0.0 { format!(", then {} of rest", time(plan.rest)) } else { String::new() };
-            format!("cooling: {threads} work for {}{rest}\n", time(plan.seconds.unwrap_or(0.0)))
+            let time = time.unwrap_or_else(|| show_seconds(0.0));
+            let rest = match plan.rest {
+                seconds if seconds > 0.0 => format!(", then {} of rest", show_seconds(seconds)),
+                _ => String::new(),
+            };
+            format!("cooling: {threads} work for {time}{rest}")
+        }
+        Burned::Burst => {
+            let time = time.unwrap_or_else(|| show_seconds(0.0));
+            format!("burst: {threads} work for {time} at most")
         }
         Burned::Memory => {
-            let passes = plan.passes.map(|passes| format!(", {}", words::count(passes, "pass"))).unwrap_or_default();
-            let most = plan.seconds.map(|seconds| format!(", {} at most", time(seconds))).unwrap_or_default();
-            format!("memory: {} by {threads}{passes}{most}\n", show_bytes(plan.bytes.unwrap_or(0)))
+            let size = show_bytes(plan.bytes.unwrap_or(0));
+            let passes = plan.passes.map(|passes| format!(", {}", words::count(passes, "pass")));
+            let end = time.map(|time| format!(", {time} at most"));
+            let [passes, end] = [passes, end].map(Option::unwrap_or_default);
+            format!("memory: {size} by {threads}{passes}{end}")
         }
-    };
-    text += &format!("program: {} {}\n", test.binary(), plan.args.join(" "));
-    let sensors = Sensors::find(machine).summary();
-    let none = "none: only the clock, which the program measures, shows throttling";
-    text += &format!("sensors: {}\n", if sensors.is_empty() { none } else { &sensors });
-    text
+    }
+}
+
+fn show_seconds(seconds: f64) -> String {
+    clock(Duration::from_secs_f64(seconds))
 }
 
 #[cfg(test)]
@@ -234,14 +352,36 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!(size("80%").unwrap(), Size::Share(0.8));
-        assert_eq!(size("4096").unwrap(), Size::Bytes(4096));
-        assert_eq!(size("4G").unwrap(), Size::Bytes(4 << 30));
-        assert_eq!(size("512MiB").unwrap(), Size::Bytes(512 << 20));
-        assert_eq!(size("2kB").unwrap(), Size::Bytes(2048));
-        for text in ["", "0", "0%", "101%", "-1G", "G", "4X", "1e9", "99999999999999T", "5bbb", "2kibib", "80%%", "µ"]
-        {
-            assert!(format!("{:#}", size(text).unwrap_err()).contains("try 80%"), "{text}");
+        for (text, size) in [
+            ("80%", Size::Share(0.8)),
+            ("4096", Size::Bytes(4096)),
+            ("4G", Size::Bytes(4 << 30)),
+            ("512MiB", Size::Bytes(512 << 20)),
+            ("2kB", Size::Bytes(2048)),
+        ] {
+            assert_eq!(parse_size(text).unwrap(), size, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused() {
+        for text in [
+            "",
+            "0",
+            "0%",
+            "101%",
+            "-1G",
+            "G",
+            "4X",
+            "1e9",
+            "99999999999999T",
+            "5bbb",
+            "2kibib",
+            "80%%",
+            "µ",
+        ] {
+            let why = format!("{:#}", parse_size(text).unwrap_err());
+            assert!(why.contains("try 80%"), "{text}: {why}");
         }
     }
 }

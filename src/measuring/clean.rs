@@ -10,7 +10,7 @@ use crate::terminal::print;
 use build::Stored;
 
 /// A build that was not used for so long is old.
-pub(super) const OLD: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(super) const MIN_OLD_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -23,35 +23,50 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let goes = |build: &Stored| arguments.all || build.age >= OLD;
-    let before = build::stored()?;
-    let gone = if arguments.dry_run {
-        before.iter().filter(|build| !build.is_used && goes(build)).cloned().collect()
+    let builds = build::stored()?;
+    let is_unwanted = |build: &Stored| arguments.all || build.age >= MIN_OLD_AGE;
+    let removed = if arguments.dry_run {
+        builds.iter().filter(|build| !build.is_used && is_unwanted(build)).cloned().collect()
     } else {
-        build::remove(goes)?
+        build::remove(is_unwanted)?
     };
-    print(&listing(&before, &gone, arguments.dry_run, &build::cache_folder()?.display().to_string()))?;
+
+    let verb = if arguments.dry_run { "would be removed" } else { "removed" };
+    let folder = build::cache_folder()?.display().to_string();
+    print(&list_builds(&builds, &removed, verb, &folder))?;
     Ok(Status::Fine)
 }
 
-/// A line for each build, and what has gone of how much.
-fn listing(all: &[Stored], gone: &[Stored], is_dry: bool, folder: &str) -> String {
+/// A line for each build, and the sum. `verb` says of the `removed` builds that they are, or would
+/// be.
+fn list_builds(builds: &[Stored], removed: &[Stored], verb: &str, folder: &str) -> String {
     let mut text = String::new();
-    for build in all {
-        let state = match () {
-            () if gone.iter().any(|one| one.path == build.path) && is_dry => "would be removed",
-            () if gone.iter().any(|one| one.path == build.path) => "removed",
-            () if build.is_used => "in use",
-            () => "kept",
+    for build in builds {
+        let state = if removed.iter().any(|removed| removed.path == build.path) {
+            verb
+        } else if build.is_used {
+            "in use"
+        } else {
+            "kept"
         };
         let name = build.path.file_name().unwrap_or_default().to_string_lossy();
         let age = words::uptime(build.age.as_secs_f64());
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{name:<26} {:>9}  used {age} ago  {state}", words::bytes(build.bytes));
+        let _ =
+            writeln!(text, "{name:<26} {:>9}  used {age} ago  {state}", words::bytes(build.bytes));
     }
-    let bytes = |builds: &[Stored]| words::bytes(builds.iter().map(|build| build.bytes).sum());
-    let verb = if is_dry { "would be removed" } else { "removed" };
-    let of = words::count(all.len(), "build");
-    let _ = writeln!(text, "{} of {of} {verb}, {} of {}, from {folder}", gone.len(), bytes(gone), bytes(all));
+
+    let count = words::count(builds.len(), "build");
+    let [removed_bytes, bytes] = [removed, builds].map(show_bytes);
+    let _ = writeln!(
+        text,
+        "{} of {count} {verb}, {removed_bytes} of {bytes}, from {folder}",
+        removed.len()
+    );
     text
+}
+
+/// The bytes of all builds, in a unit that suits them.
+fn show_bytes(builds: &[Stored]) -> String {
+    words::bytes(builds.iter().map(|build| build.bytes).sum())
 }

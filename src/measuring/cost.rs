@@ -1,12 +1,18 @@
 //! `unixmark cost`: what conditions cost, test by test. A preset of run.
+//!
+//! Each test is measured under every condition and under the one that they are compared with
+//! ([`find_arms`]). With `boot:` a boot of the machine is a condition: `boots` carries that out,
+//! and each boot measures the same tests ([`to_boot_ask`]).
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{Commands, MatrixOptions, Rates, bytes, rates, with_default};
+use crate::measuring::options::{
+    Commands, Manner, MatrixOptions, ModeOption, PrintedFigures, Rates, bytes, rates, with_default,
+};
 use crate::options::percent;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Copies};
@@ -17,25 +23,32 @@ use measure::Ask;
 use plan::{Arms, Matrix, Procedure, Purpose};
 
 /// The tests that are measured by default.
-const GROUP: &str = "index";
+const USUAL_GROUP: &str = "index";
 
 /// The test of `--rate` by default.
-const OPENS: &str = "opens";
+const USUAL_RATE_TEST: &str = "opens";
+
+/// The test of `--start` by default, which executes true(1).
+const USUAL_START_TEST: &str = "command";
+
+/// The condition under which programs are not in the page cache.
+const COLD: &str = "cold";
 
 /// The group of `--calls`.
-const CALLS: &str = "calls";
+const CALLS_GROUP: &str = "calls";
 
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
     mut_arg("copies", |arg| with_default(arg, "1")),
     mut_arg("iterations", |arg| with_default(arg, "12, and up to 48 until the intervals are narrow")),
-    mut_arg("load", |arg| with_default(arg, "none"))
+    mut_arg("load", |arg| with_default(arg, "none")),
+    mut_arg("quantile", |arg| arg.requires("harness"))
 )]
 pub(crate) struct Arguments {
-    /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list conditions` shows them.
-    /// With boot: words of the kernel's command line, or kernels: `boot:mitigations=off,auto`,
-    /// `boot:kernel=6.1.0,6.1.0-rt`
+    /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list
+    /// conditions` shows them. With boot: words of the kernel's command line, or kernels:
+    /// `boot:mitigations=off,auto`, `boot:kernel=6.1.0,6.1.0-rt`
     #[arg(value_name = "CONDITION")]
     condition: String,
     /// Tests, groups or quoted commands [default: index]
@@ -47,15 +60,21 @@ pub(crate) struct Arguments {
     /// Measure system calls one by one
     #[arg(long)]
     calls: bool,
-    /// Offer events at these rates, in per cent of what the machine can do, and say from which on they are lost:
-    /// 50%,100%, or six of 10%..120%
+    /// Say what sandboxes (podman, crun, bubblewrap, nspawn) cost to start, cold and warm, to enter
+    /// and to stop, and the memory of 1, 4 and 16 next to each other; then the command inside and
+    /// outside [default command: true]
+    #[arg(long, conflicts_with_all = ["calls", "rate", "against"])]
+    start: bool,
+    /// Offer events at these rates, in per cent of what the machine can do, and say from which on
+    /// they are lost: 50%,100%, or six of 10%..120%
     #[arg(long, value_name = "PERCENT", value_parser = rates)]
     rate: Option<Rates>,
-    /// Exit with status 1 if a test is significantly slower by at least this much and a repeat measurement, which
-    /// --budget does not include, confirms it
+    /// Exit with status 1 if a test is significantly slower by at least this much and a repeat
+    /// measurement, which --budget does not include, confirms it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
-    /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few blocks, or too much noise
+    /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few blocks, or
+    /// too much noise
     #[arg(long, requires = "fail_on")]
     strict_gate: bool,
     /// Where audit records go
@@ -74,13 +93,18 @@ pub(crate) struct Arguments {
     /// Reboot the machine this often at most, the way back included, for `boot:`
     #[arg(long, value_name = "N")]
     pub(super) boots: Option<usize>,
-    /// How to reboot: grub, systemd-boot, kexec, or a command that is given UNIXMARK_WORDS and UNIXMARK_KERNEL, and as
-    /// UNIXMARK_ACTION boot, or back for the usual system [default: the first of the three that is possible]
+    /// How to reboot: grub, systemd-boot, kexec, or a command that is given UNIXMARK_WORDS and
+    /// UNIXMARK_KERNEL, and as UNIXMARK_ACTION boot, or back for the usual system [default: the
+    /// first of the three that is possible]
     #[arg(long, value_name = "WAY|COMMAND", requires = "boots")]
     pub(super) reboot: Option<String>,
     /// A command of yours, executed as it is
     #[arg(last = true, value_name = "COMMAND")]
     words: Vec<OsString>,
+    #[command(flatten)]
+    figures: PrintedFigures,
+    #[command(flatten)]
+    mode: ModeOption,
     #[command(flatten)]
     commands: Commands,
     #[command(flatten)]
@@ -88,7 +112,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Returns what follows `boot:`, where boots are compared.
+    /// The programs of the user's commands, as they are named.
+    pub(super) fn programs(&self) -> Vec<String> {
+        let after_dashes = self.words.first().map(|word| word.to_string_lossy().into_owned());
+        let quoted = self.names.iter().filter_map(|name| name.split_whitespace().next());
+        after_dashes.into_iter().chain(quoted.map(str::to_owned)).collect()
+    }
+
+    /// The list after `boot:`; `None` where no boots are compared.
     pub(super) fn boot_list(&self) -> Option<&str> {
         self.condition.strip_prefix("boot:")
     }
@@ -97,30 +128,78 @@ impl Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
     if arguments.boots.is_some() {
-        return Err(usage(anyhow!("--boots is for boot:, such as `unixmark cost boot:mitigations=off --boots 13`")));
+        return Err(usage(anyhow!(
+            "--boots goes with boot:; try `unixmark cost boot:mitigations=off --boots 13`"
+        )));
     }
-    carry_out(options, &arguments.commands.exports(), |catalogue, machine| {
-        ask(arguments, catalogue, machine).map_err(usage)
+    carry_out(options, &arguments.commands.report_exports(), |catalogue, machine| {
+        to_ask(arguments, catalogue, machine).map_err(usage)
     })
 }
 
-/// Returns what the arguments ask for.
-pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
+/// The request that the arguments make.
+pub(super) fn to_ask(
+    arguments: &Arguments,
+    catalogue: &Catalogue,
+    machine: &Machine,
+) -> Result<Ask> {
     let options = &arguments.options;
-    let arms = arms(&arguments.condition, arguments.against.as_deref(), catalogue)?;
-    let procedure = Procedure::new(Purpose::Cost, arguments.commands.effort(options.effort_in_blocks()?));
-    let matrix = Matrix { arms, procedure, ..matrix(arguments, catalogue, machine)? };
-    Ok(Ask {
+    let conditions = match arguments.start {
+        true => with_cold_starts(&arguments.condition, catalogue)?,
+        false => arguments.condition.clone(),
+    };
+    let arms = find_arms(&conditions, arguments.against.as_deref(), catalogue)?;
+    if arguments.start {
+        check_sandboxes(&arms)?;
+    }
+
+    let effort = arguments.commands.effort(options.effort_in_blocks()?);
+    let matrix = Matrix {
+        arms,
+        procedure: Procedure::new(Purpose::Cost, effort),
+        times_starts: arguments.start,
+        ..find_work(arguments, catalogue, machine)?
+    };
+    Ok(arguments.figures.add_to(Ask {
         view: View::Cost,
-        trail: trail(arguments),
+        trail: trail_settings(arguments),
         gate: arguments.fail_on,
         is_gate_strict: arguments.strict_gate,
         time_unit: arguments.commands.time_unit,
         ..options.ask(matrix)
-    })
+    }))
 }
 
-fn trail(arguments: &Arguments) -> TrailSettings {
+/// A list of conditions with what --start compares: each sandbox, the command outside with its
+/// programs dropped from the page cache, and each sandbox with the same. Of a condition with
+/// several levels the first is the whole sandbox; the others are its parts.
+fn with_cold_starts(names: &str, catalogue: &Catalogue) -> Result<String> {
+    let mut sandboxes = Vec::new();
+    for name in names.split(',') {
+        let levels = catalogue.expand_conditions(&[name.to_owned()])?;
+        sandboxes.extend(levels.first().map(|level| level.name.clone()));
+    }
+
+    let cold_sandboxes: Vec<String> =
+        sandboxes.iter().map(|name| format!("{COLD}+{name}")).collect();
+    Ok([sandboxes, vec![COLD.to_owned()], cold_sandboxes].concat().join(","))
+}
+
+/// Refuses a condition that is no sandbox: it has nothing to start.
+fn check_sandboxes(arms: &Arms) -> Result<()> {
+    for condition in &arms.others {
+        // A sandbox puts words before those of a command.
+        let has_prefix = condition.parts.iter().any(|(switch, _)| !switch.prefix.is_empty());
+        ensure!(
+            has_prefix || condition.name == COLD,
+            "{} is no sandbox that --start could time; try podman, crun, bubblewrap or nspawn, or leave --start out",
+            condition.name
+        );
+    }
+    Ok(())
+}
+
+fn trail_settings(arguments: &Arguments) -> TrailSettings {
     TrailSettings {
         sink: arguments.sink,
         flush: arguments.flush,
@@ -129,73 +208,112 @@ fn trail(arguments: &Arguments) -> TrailSettings {
     }
 }
 
-/// Returns what is measured in each boot of an experiment over boots.
+/// The request that each boot of an experiment over boots carries out.
 ///
 /// # Errors
 /// An option does not go with `boot:`, or a test, load or number of copies is unknown.
-pub(super) fn boot(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
-    let exports = !arguments.commands.exports().is_empty();
-    if exports || arguments.against.is_some() || arguments.rate.is_some() || arguments.fail_on.is_some() {
+pub(super) fn to_boot_ask(
+    arguments: &Arguments,
+    catalogue: &Catalogue,
+    machine: &Machine,
+) -> Result<Ask> {
+    let has_exports = !arguments.commands.report_exports().is_empty();
+    if has_exports
+        || arguments.against.is_some()
+        || arguments.rate.is_some()
+        || arguments.fail_on.is_some()
+        || arguments.figures.harness.is_some()
+    {
         bail!(
-            "--export-…, --against, --rate and --fail-on do not go with boot:; leave them out: the arms of its list are \
+            "--export-…, --against, --rate, --fail-on and --harness do not go with boot:; leave them out: the arms of its list are \
              compared with the first"
         );
     }
-    if trail(arguments) != TrailSettings::default() {
-        bail!("--sink, --flush, --trail-limit and --backlog are for audit conditions; a boot measures no audit trail");
+    if trail_settings(arguments) != TrailSettings::default() {
+        bail!(
+            "--sink, --flush, --trail-limit and --backlog are for audit conditions; a boot measures no audit trail"
+        );
     }
     let options = &arguments.options;
-    let procedure = Procedure::new(Purpose::Scores, arguments.commands.effort(options.effort_in_blocks()?));
-    Ok(options.ask(Matrix { procedure, ..matrix(arguments, catalogue, machine)? }))
+    let effort = arguments.commands.effort(options.effort_in_blocks()?);
+    let procedure = Procedure::new(Purpose::Scores, effort);
+    Ok(options.ask(Matrix { procedure, ..find_work(arguments, catalogue, machine)? }))
 }
 
-/// Returns the tests, copies and loads of the arguments.
-fn matrix(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Matrix> {
-    let options = &arguments.options;
+/// The tests, copies and loads of the arguments, in a matrix that has nothing else.
+fn find_work(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Matrix> {
+    let Arguments { options, commands, figures, .. } = arguments;
     check_names(arguments, catalogue)?;
-    let usual = if arguments.rate.is_some() { OPENS } else { GROUP };
-    let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), usual)?;
+
+    let usual = match arguments.rate {
+        Some(_) => USUAL_RATE_TEST,
+        None if arguments.start => USUAL_START_TEST,
+        None => USUAL_GROUP,
+    };
+    let mut names = arguments.names.clone();
+    if arguments.calls {
+        names.push(CALLS_GROUP.to_owned());
+    }
+    let manner = Manner { is_read: figures.harness.is_some(), ..Manner::default() };
+    let tests = commands.tests_in(catalogue, (&names, &arguments.words), (usual, manner))?;
+    if manner.is_read
+        && let Some(test) = tests.iter().find(|test| !test.is_command())
+    {
+        bail!(
+            "--harness reads what commands print, and {} is a test; name commands alone",
+            test.id
+        );
+    }
+
+    let tests = arguments.mode.apply(tests)?;
     let tests = match &arguments.rate {
         Some(rates) => rates.expand(&tests, "unixmark cost CONDITION opens --rate 10%..120%")?,
         None => tests,
     };
-    let cpus = machine::cpus_online(machine);
-    let copies = options.copies(cpus, || vec![1])?;
-    if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {
+
+    let copies = options.copies(machine::cpus_online(machine), || vec![1])?;
+    if !copies.contains(&1)
+        && let Some(test) = tests.iter().find(|test| test.copies == Copies::One)
+    {
         bail!("{} never has more than one copy; add 1 to --copies", test.id);
+    }
+    if manner.is_read && copies != [1] {
+        bail!("--harness reads what one copy prints; leave --copies out");
     }
     Ok(Matrix { tests, copies, loads: options.loads(catalogue)?, ..Matrix::default() })
 }
 
-/// Conditions stand in one word, so one that stands among the tests was meant to belong to it.
+/// Refuses a condition among the tests: conditions are one word, so it was meant to be part of it.
 fn check_names(arguments: &Arguments, catalogue: &Catalogue) -> Result<()> {
-    let is_condition = |name: &&String| name.contains('=') && catalogue.expand_conditions(&[(*name).clone()]).is_ok();
-    let is_test = |name: &String| catalogue.expand(std::slice::from_ref(name)).is_ok();
-    match arguments.names.iter().find(|name| is_condition(name) && !is_test(name)) {
-        Some(name) => bail!(
-            "'{name}' is a condition; conditions are separated by commas: try `unixmark cost {},{name} …`",
-            arguments.condition
-        ),
-        None => Ok(()),
+    for name in &arguments.names {
+        let name_alone = std::slice::from_ref(name);
+        let is_condition = name.contains('=') && catalogue.expand_conditions(name_alone).is_ok();
+        if is_condition && catalogue.expand(name_alone).is_err() {
+            bail!(
+                "'{name}' is a condition; conditions are separated by commas: try `unixmark cost {},{name} …`",
+                arguments.condition
+            );
+        }
     }
+    Ok(())
 }
 
-fn names(arguments: &Arguments) -> Vec<String> {
-    let calls = arguments.calls.then(|| CALLS.to_owned());
-    arguments.names.iter().cloned().chain(calls).collect()
-}
-
-/// Returns conditions, and the one they are compared with: by default the one their rows name.
+/// The conditions of a list, and the one that they are compared with: by default the one that their
+/// rows name.
 ///
 /// # Errors
 /// There is no such condition, or nothing to compare.
-pub(super) fn arms(names: &str, against: Option<&str>, catalogue: &Catalogue) -> Result<Arms> {
-    let names: Vec<String> = names.split(',').map(str::to_owned).collect();
+pub(super) fn find_arms(list: &str, against: Option<&str>, catalogue: &Catalogue) -> Result<Arms> {
+    let names: Vec<String> = list.split(',').map(str::to_owned).collect();
     let mut others = catalogue.expand_conditions(&names)?;
-    let against = against.map_or_else(|| usual_reference(&others), |name| Ok(name.to_owned()))?;
-    let [reference] = &catalogue.expand_conditions(&[against])?[..] else {
-        bail!("--against takes one condition at one level");
+    let reference = match against {
+        Some(name) => name.to_owned(),
+        None => usual_reference(&others)?,
     };
+    let [reference] = &catalogue.expand_conditions(&[reference])?[..] else {
+        bail!("--against takes one condition at one level; name one, without a list of levels");
+    };
+
     others.retain(|condition| condition.name != reference.name);
     if others.is_empty() {
         let name = &reference.name;
@@ -204,14 +322,17 @@ pub(super) fn arms(names: &str, against: Option<&str>, catalogue: &Catalogue) ->
     Ok(Arms::compared(Arc::clone(reference), others))
 }
 
-/// Returns what all of the conditions are compared with.
+/// The name of the condition that all of these are compared with, unless the user names another.
 fn usual_reference(conditions: &[Arc<Condition>]) -> Result<String> {
     let mut names: Vec<&str> = conditions.iter().map(|condition| condition.against()).collect();
     names.dedup();
     match names[..] {
         [name] => Ok(name.to_owned()),
         _ => {
-            bail!("these conditions are compared with different ones ({}); choose one with --against", names.join(", "))
+            bail!(
+                "these conditions are compared with different ones ({}); choose one with --against",
+                names.join(", ")
+            )
         }
     }
 }

@@ -1,13 +1,17 @@
-//! `unixmark doctor`.
+//! `unixmark doctor`: what on this machine would distort results, and how to fix it.
+//!
+//! Findings are those of the crate machine and those that depend on the command line: places that
+//! cannot be written, old builds, the source of energy. With --power, losses are planted and
+//! measured, to show which sizes a comparison finds here.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow};
 
-use super::clean::OLD;
-use super::cost::arms;
-use crate::measuring::job::{check, conclude, measure};
+use super::clean::MIN_OLD_AGE;
+use super::cost::find_arms;
+use crate::measuring::job::{check_prepared, conclude, measure_and_keep};
 use crate::measuring::options::{Commands, check_workplace, new_seed, setup, workplace};
 use crate::measuring::terminal::Loudness;
 use crate::options::{Form, Results};
@@ -15,23 +19,28 @@ use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use ::report::Subject;
 use catalogue::Catalogue;
+use files::is_noexec;
 use journal::{Finding, Severity, View};
 use machine::{EnergySource, Machine, doctor};
 use measure::{Ask, Setup};
 use plan::{Effort, Matrix, Procedure, Purpose};
 use rustix::fs::Access;
 
-/// The arms of `--power`: one is slowed by next to nothing, three are slowed.
+/// The conditions of `--power`, by per cent: one is slowed by next to nothing, three are slowed.
 const SLOWED: &str = "arg:slowed=0.01,arg:slowed=2,arg:slowed=5,arg:slowed=10";
 
-/// Its tests compute, call the kernel and make processes; its blocks take some four minutes.
-const TESTS: [&str; 3] = ["dhry2reg", "pipe", "spawn"];
-const BLOCKS: u32 = 12;
+/// The tests of `--power`: they compute, call the kernel and make processes. Its blocks take some
+/// four minutes.
+const POWER_TESTS: [&str; 3] = ["dhry2reg", "pipe", "spawn"];
+const POWER_BLOCKS: u32 = 12;
+
+/// The place of builds, among the findings.
+const CACHE_PLACE: &str = "places.cache";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Measure, in four minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10
-    /// %
+    /// Measure, in four minutes, what comparisons find on this machine now: equal arms, and arms
+    /// slowed by 2, 5 and 10 %
     #[arg(long)]
     power: bool,
     /// Measure that with a command of yours in place of the tests of unixmark
@@ -48,19 +57,24 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if arguments.power {
-        return power(arguments);
+        return measure_power(arguments);
     }
     let dir = workplace(arguments.dir.as_deref());
-    if let Some(asked) = arguments.results.named_folder().filter(|asked| !can_be_written(asked)) {
-        return Err(usage(anyhow!("{} cannot be written; try another --results DIR", asked.display())));
+    if let Some(results) = arguments.results.named_folder().filter(|path| !can_be_written(path)) {
+        return Err(usage(anyhow!(
+            "{} cannot be written; try another --results DIR",
+            results.display()
+        )));
     }
-    let mut findings = places(&arguments.results, dir);
-    findings.extend(old_builds());
+
     let machine = Machine::here();
+    let mut findings = check_places(&arguments.results, dir);
+    findings.extend(find_old_builds());
     findings.extend(doctor(&machine, dir));
-    findings.push(energy(&machine));
+    findings.push(describe_energy(&machine));
     findings.sort_by_key(|finding| finding.severity);
     print(&::report::render(Subject::Doctor(&findings), arguments.form.layout())?)?;
+
     let spoils = findings.iter().filter(|finding| finding.severity == Severity::Spoils).count();
     if spoils > 0 {
         say(&format!("unixmark: {} will spoil a run here", words::count(spoils, "finding")));
@@ -69,28 +83,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Measures conditions that plant losses, and shows what was found of them.
-fn power(arguments: &Arguments) -> Result<Status> {
+/// Measures conditions that plant losses, and shows which were found.
+fn measure_power(arguments: &Arguments) -> Result<Status> {
     let (catalogue, machine) = (Catalogue::load()?, Machine::here());
-    let ask = planted(&catalogue, &arguments.words)?;
+    let ask = to_power_ask(&catalogue, &arguments.words)?;
     let prepared = measure::prepare(ask, &catalogue, &machine)?;
-    check(&prepared)?;
+    check_prepared(&prepared)?;
+
     let setup = setup(&arguments.results, arguments.dir.as_deref())?;
     let setup = Setup { comment: "doctor --power".to_owned(), ..setup };
-    let (measured, kept) = measure(&prepared, &setup, Loudness::Normal)?;
-    conclude(&measured, &[kept], Loudness::Normal, Some(arguments.form.format))
+    let (measured, kept) = measure_and_keep(&prepared, &setup, Loudness::Normal)?;
+    conclude(&measured, &[kept], Loudness::Normal, Some(arguments.form.layout()))
 }
 
-/// Returns the ask for what conditions cost that plant losses in tests, or in the command of these words.
+/// The request to measure conditions that plant losses in tests, or in the command of these words.
 ///
 /// # Errors
 /// The command cannot be executed.
-pub(super) fn planted(catalogue: &Catalogue, words: &[OsString]) -> Result<Ask> {
-    let names = if words.is_empty() { TESTS.map(str::to_owned).to_vec() } else { Vec::new() };
-    let effort = Effort { blocks: Some(BLOCKS), ..Effort::default() };
+pub(super) fn to_power_ask(catalogue: &Catalogue, words: &[OsString]) -> Result<Ask> {
+    let names = match words {
+        [] => POWER_TESTS.map(str::to_owned).to_vec(),
+        _ => Vec::new(),
+    };
+    let effort = Effort { blocks: Some(POWER_BLOCKS), ..Effort::default() };
     let matrix = Matrix {
         tests: Commands::default().tests(catalogue, (&names, words), "")?,
-        arms: arms(SLOWED, None, catalogue)?,
+        arms: find_arms(SLOWED, None, catalogue)?,
         procedure: Procedure::new(Purpose::Cost, effort),
         seed: new_seed(),
         ..Matrix::default()
@@ -98,51 +116,100 @@ pub(super) fn planted(catalogue: &Catalogue, words: &[OsString]) -> Result<Ask> 
     Ok(Ask { matrix, view: View::Power, ..Ask::default() })
 }
 
-/// The places where a run writes and that cannot be written, all at once, each with what names another.
-fn places(results: &Results, dir: &Path) -> Vec<Finding> {
-    let root = results.store().map(|store| store.root().to_path_buf());
-    let scratch = check_workplace(dir).map(|()| dir.to_path_buf()).map_err(Error::msg);
-    let (cache, state) = (build::cache_folder(), conditions::ledger_folder());
-    let all = [
-        ("places.results", "results", root, Severity::Spoils, "--results DIR, or set UNIXMARK_RESULTS"),
-        ("places.scratch", "the programs' files", scratch, Severity::Spoils, "--dir DIR"),
-        (
-            "places.cache",
-            "builds",
-            cache,
-            Severity::Spoils,
-            "set XDG_CACHE_HOME, or --build portable, which needs none",
-        ),
-        ("places.state", "how a condition is undone", state, Severity::Note, "set XDG_STATE_HOME"),
-    ];
-    let finding = |(name, what, path, severity, fix): (&str, &str, Result<PathBuf>, Severity, &str)| {
-        let why = match path {
-            Ok(path) if can_be_written(&path) => return None,
-            Ok(path) => format!("{} cannot be written", path.display()),
-            Err(why) => format!("{why:#}"),
-        };
-        let what = format!("there is no place for {what}: {why}");
-        Some(Finding { severity, name: name.to_owned(), what, fix: fix.to_owned() })
-    };
-    all.into_iter().filter_map(finding).collect()
+/// A place where a run writes.
+struct Place<'t> {
+    /// Its name among the findings.
+    name: &'t str,
+    /// The things that are written there.
+    things: &'t str,
+    /// Its path, or the reason why there is none.
+    path: Result<PathBuf>,
+    severity: Severity,
+    /// The way to name another.
+    fix: &'t str,
 }
 
-/// Builds that only take room.
-fn old_builds() -> Option<Finding> {
-    let builds = build::stored().ok()?;
-    let old: Vec<_> = builds.iter().filter(|build| !build.is_used && build.age >= OLD).collect();
-    let bytes = words::bytes(old.iter().map(|build| build.bytes).sum());
+/// The places where a run writes and that cannot be written.
+fn check_places(results: &Results, dir: &Path) -> Vec<Finding> {
+    // Root's ledgers are in one place, which no variable moves.
+    let is_root = rustix::process::geteuid().is_root();
+    let state_fix = if is_root { "make it writable, or make room" } else { "set XDG_STATE_HOME" };
+    let places = [
+        Place {
+            name: "places.results",
+            things: "results",
+            path: results.store().map(|store| store.root().to_path_buf()),
+            severity: Severity::Spoils,
+            fix: "--results DIR, or set UNIXMARK_RESULTS",
+        },
+        Place {
+            name: "places.scratch",
+            things: "the programs' files",
+            path: check_workplace(dir).map(|()| dir.to_path_buf()).map_err(Error::msg),
+            severity: Severity::Spoils,
+            fix: "--dir DIR",
+        },
+        Place {
+            name: CACHE_PLACE,
+            things: "builds",
+            path: build::cache_folder(),
+            severity: Severity::Spoils,
+            fix: "set XDG_CACHE_HOME",
+        },
+        Place {
+            name: "places.state",
+            things: "how a condition is undone",
+            path: conditions::ledger_folder(),
+            severity: Severity::Note,
+            fix: state_fix,
+        },
+    ];
+    places.into_iter().filter_map(check_place).collect()
+}
+
+/// The finding on a place that cannot be used; `None` if it can.
+fn check_place(place: Place<'_>) -> Option<Finding> {
+    let why = match place.path {
+        Ok(path) if place.name == CACHE_PLACE && is_noexec(&path) => {
+            format!("{} is on a noexec mount, and they are executed there", path.display())
+        }
+        Ok(path) if can_be_written(&path) => return None,
+        Ok(path) => format!("{} cannot be written", path.display()),
+        Err(why) => format!("{why:#}"),
+    };
+    Some(Finding {
+        severity: place.severity,
+        name: place.name.to_owned(),
+        what: format!("there is no place for {}: {why}", place.things),
+        fix: place.fix.to_owned(),
+    })
+}
+
+/// A note on builds that only take room.
+fn find_old_builds() -> Option<Finding> {
+    let mut builds = build::stored().ok()?;
+    builds.retain(|build| !build.is_used && build.age >= MIN_OLD_AGE);
+    if builds.is_empty() {
+        return None;
+    }
+
+    let bytes = words::bytes(builds.iter().map(|build| build.bytes).sum());
     let folder = build::cache_folder().ok()?;
-    (!old.is_empty()).then(|| Finding {
+    let what = format!(
+        "{} in {} not used for 30 days: {bytes}",
+        words::count(builds.len(), "build"),
+        folder.display()
+    );
+    Some(Finding {
         severity: Severity::Note,
         name: "places.builds".to_owned(),
-        what: format!("{} in {} not used for 30 days: {bytes}", words::count(old.len(), "build"), folder.display()),
+        what,
         fix: "unixmark clean; XDG_CACHE_HOME names another place for them".to_owned(),
     })
 }
 
-/// Returns the finding on energy: its source, or the reason that reports will have none.
-fn energy(machine: &Machine) -> Finding {
+/// A note on energy: its source, or the reason that reports will have none.
+fn describe_energy(machine: &Machine) -> Finding {
     let (what, fix) = match EnergySource::find(machine) {
         EnergySource::Found(energy) => (format!("energy is read from {}", energy.name()), "none needed".to_owned()),
         EnergySource::Denied { path, fix } => (format!("only root may read {path}: reports have no energy"), fix),
@@ -155,9 +222,10 @@ fn energy(machine: &Machine) -> Finding {
     Finding { severity: Severity::Note, name: "energy".to_owned(), what, fix }
 }
 
-/// Returns true if a directory can be written, or made.
+/// True if a directory can be written, or made.
 fn can_be_written(path: &Path) -> bool {
-    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
-    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    there.is_dir() && rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+    let existing = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    // The last ancestor of a relative path is empty.
+    let existing = if existing.as_os_str().is_empty() { Path::new(".") } else { existing };
+    existing.is_dir() && rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }

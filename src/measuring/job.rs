@@ -1,4 +1,5 @@
-//! The steps of a verb after its request: show its plan or measure it, report, and set the exit status.
+//! The steps of a verb after its request: show its plan or measure it, report, and set the exit
+//! status.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -7,47 +8,64 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::measuring::options::MatrixOptions;
 use crate::measuring::terminal::{Form, Loudness, RunDisplay};
-use crate::reports::{put_among_runs, stand, write_all};
+use crate::reports::{keep_summary, put_among_references, put_among_runs, write_all};
 use crate::status::{Status, usage};
-use crate::terminal::{layout, print, print_json, print_words, say, say_error};
-use ::report::{Format, Subject};
+use crate::terminal::{print, print_json, print_words, say, say_error};
+use ::report::{Ending, Extent, Format, Layout, Subject};
+use analysis::ask_direction;
 use catalogue::Catalogue;
+use files::Destination;
 use machine::{EnergySource, Machine};
 use measure::{Ask, Measured, Observer, Prepared, Setup};
 
-/// Measures what a verb asks for and prints its report, or with --dry-run shows its plan. The report is written to
-/// the files of `exports`, too.
+/// Measures what a verb asks for and prints its report, or with --dry-run shows its plan. The
+/// report is written to the files of `exports`, too.
 ///
 /// # Errors
 /// There is nothing to measure, the run could not begin, or its journal could not be read.
 pub(super) fn carry_out(
     options: &MatrixOptions,
     exports: &[(Format, &Path)],
-    ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
+    make_ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
 ) -> Result<Status> {
-    answer(options, exports, ask, |_, status| status)
+    let layout = options.measuring.shown();
+    measure_and_report(options, exports, layout, make_ask, |_, status| status)
 }
 
-/// The same with an exit status of the verb's own, from what was measured and the usual one.
+/// [`carry_out`], with a report in `layout`, if any. `to_status` turns the usual exit status, and
+/// what was measured, into the verb's.
 ///
 /// # Errors
 /// As [`carry_out`].
-pub(super) fn answer(
+pub(super) fn measure_and_report(
     options: &MatrixOptions,
     exports: &[(Format, &Path)],
-    ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
-    status: impl FnOnce(&Measured, Status) -> Status,
+    layout: Option<Layout>,
+    make_ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
+    to_status: impl FnOnce(&Measured, Status) -> Status,
 ) -> Result<Status> {
+    let exports: Vec<Export> = exports.iter().map(Export::check).collect::<Result<_>>()?;
+
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
-    let ask = ask(&mut catalogue, &machine)?;
-    let Some((measured, kept)) = measure_or_plan(options, ask, &catalogue, &machine)? else { return Ok(Status::Fine) };
+    let ask = make_ask(&mut catalogue, &machine)?;
+    let Some((measured, kept)) = measure_or_plan(options, ask, &catalogue, &machine)? else {
+        return Ok(Status::Fine);
+    };
+
     let measuring = &options.measuring;
-    let exported = exports.iter().try_for_each(|(format, path)| write_report(&measured, *format, path));
-    Ok(status(&measured, conclude(&measured, &[kept, exported], measuring.loudness(), measuring.shown())?))
+    let mut kept = vec![kept];
+    kept.extend(exports.iter().map(|export| export.write(&measured)));
+
+    // Whoever reads an export from stdout reads nothing else there, unless it was asked for.
+    let is_stdout_taken = exports.iter().any(|export| export.destination.is_stdout());
+    let layout = layout.filter(|_| !is_stdout_taken || measuring.format.is_some());
+    let status = to_status(&measured, usual_status(&measured, &kept));
+    report_outcome(&measured, &kept, measuring.loudness(), (layout, status))?;
+    Ok(status)
 }
 
-/// Measures what is asked for and keeps it; the second value is what came of keeping it. Returns `None` where --dry-run
-/// has the plan shown instead.
+/// Measures what is asked for and keeps it; the second value says whether it could be kept. Returns
+/// `None` where --dry-run has the plan shown instead.
 ///
 /// # Errors
 /// As [`carry_out`].
@@ -62,38 +80,75 @@ pub(super) fn measure_or_plan(
     if measuring.dry_run {
         show_plan(&prepared, measuring.format)?;
     }
-    check(&prepared)?;
+    check_prepared(&prepared)?;
     if measuring.dry_run {
         return Ok(None);
     }
     if !options.yes {
-        confirm(&prepared.lasting)?;
+        confirm_lasting_changes(&prepared.lasting)?;
     }
-    measure(&prepared, &measuring.setup(machine)?, measuring.loudness()).map(Some)
+    measure_and_keep(&prepared, &measuring.setup(machine)?, measuring.loudness()).map(Some)
 }
 
-fn write_report(measured: &Measured, format: Format, path: &Path) -> Result<()> {
-    let report = ::report::render(Subject::Run(&measured.results), format)?;
-    files::write_atomically(path, report.as_bytes()).with_context(|| {
-        format!("{} cannot be written; try another file: the run is kept with all its reports", path.display())
-    })
+/// A file that a report is written to, too.
+struct Export {
+    format: Format,
+    destination: Destination,
 }
 
-/// Measures what was prepared and keeps it; the second value is what came of keeping it.
+impl Export {
+    /// # Errors
+    /// The file cannot be written, which is known before anything is measured.
+    fn check((format, path): &(Format, &Path)) -> Result<Export> {
+        let destination = Destination::check(path)
+            .with_context(|| describe_failed_export(path))
+            .map_err(usage)?;
+        Ok(Export { format: *format, destination })
+    }
+
+    fn write(&self, measured: &Measured) -> Result<()> {
+        let report = ::report::render(Subject::Run(&measured.results), self.format)?;
+        // As of a shell, Ctrl-C ends the waiting for whoever reads a named pipe.
+        if self.destination.may_wait() {
+            processes::end_on_stop()?;
+        }
+        self.destination.write(report.as_bytes()).with_context(|| {
+            let name = self.destination.name();
+            match measured.is_kept() {
+                true => format!(
+                    "{}; the run is kept with all its reports",
+                    describe_failed_export(name)
+                ),
+                false => describe_failed_export(name),
+            }
+        })
+    }
+}
+
+fn describe_failed_export(path: &Path) -> String {
+    let name = if path == Path::new("-") { Path::new("stdout") } else { path };
+    format!("{} cannot be written; try another file", name.display())
+}
+
+/// Measures what was prepared and keeps it; the second value says whether it could be kept.
 ///
 /// # Errors
 /// The run could not begin, or its journal could not be read.
-pub(super) fn measure(prepared: &Prepared<'_>, setup: &Setup, loudness: Loudness) -> Result<(Measured, Result<()>)> {
+pub(super) fn measure_and_keep(
+    prepared: &Prepared<'_>,
+    setup: &Setup,
+    loudness: Loudness,
+) -> Result<(Measured, Result<()>)> {
     let form = if setup.screen.is_some() { Form::Screen } else { Form::Lines };
     let display = RunDisplay::new(&prepared.plan, prepared.machine, loudness, form);
-    measure_before(display, prepared, setup, loudness)
+    measure_observed(display, prepared, setup, loudness)
 }
 
-/// The same before another observer than the display.
+/// [`measure_and_keep`], reporting progress to `observer`.
 ///
 /// # Errors
-/// As [`measure`].
-pub(super) fn measure_before(
+/// As [`measure_and_keep`].
+pub(super) fn measure_observed(
     mut observer: impl Observer,
     prepared: &Prepared<'_>,
     setup: &Setup,
@@ -102,28 +157,37 @@ pub(super) fn measure_before(
     if prepared.ask.meter.is_none() && loudness != Loudness::Quiet {
         say_energy(prepared.machine);
     }
+
     let mut measured = prepared.measure(setup, &mut observer)?;
+    // A display gives the terminal back before anything else is said.
     drop(observer);
-    let kept = keep(&mut measured, prepared.catalogue);
+    let kept = place_and_keep(&mut measured, prepared.catalogue);
     Ok((measured, kept))
 }
 
+/// The formats of plans, for whoever asks for another.
+pub(super) const PLAN_FORMATS: &str = "a plan is shown as text or json; try --format json";
+
 /// Shows the plan, and what will be skipped.
 fn show_plan(prepared: &Prepared<'_>, format: Option<Format>) -> Result<()> {
-    prepared.skipped().iter().for_each(|text| say(&format!("warning: {text}")));
+    for skipped in prepared.skipped() {
+        say(&format!("warning: {skipped}"));
+    }
     match format {
         None | Some(Format::Text) => print_words(&plan::show(&prepared.plan)),
         Some(Format::Json) => print_json(&plan::to_json(&prepared.plan)),
-        Some(_) => Err(usage(anyhow!("a plan is shown as text or json; try --format json"))),
+        Some(_) => Err(usage(anyhow!(PLAN_FORMATS))),
     }
 }
 
-/// Says what should be known before a run.
+/// Prints the warnings of what was prepared.
 ///
 /// # Errors
 /// Nothing can be measured here.
-pub(super) fn check(prepared: &Prepared<'_>) -> Result<()> {
-    prepared.warnings.iter().for_each(|text| say(&format!("warning: {text}")));
+pub(super) fn check_prepared(prepared: &Prepared<'_>) -> Result<()> {
+    for warning in &prepared.warnings {
+        say(&format!("warning: {warning}"));
+    }
     prepared.check()
 }
 
@@ -131,15 +195,19 @@ pub(super) fn check(prepared: &Prepared<'_>) -> Result<()> {
 ///
 /// # Errors
 /// The user does not want them.
-fn confirm(lasting: &[String]) -> Result<()> {
-    let is_asked = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if lasting.is_empty() || !is_asked {
+fn confirm_lasting_changes(changes: &[String]) -> Result<()> {
+    let is_interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if changes.is_empty() || !is_interactive {
         return Ok(());
     }
+
     say("Continue? [y/N]");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).context("the answer cannot be read; try --yes")?;
-    ensure!(answer.trim().eq_ignore_ascii_case("y"), "nothing was changed and nothing was measured");
+    ensure!(
+        answer.trim().eq_ignore_ascii_case("y"),
+        "nothing was changed and nothing was measured"
+    );
     Ok(())
 }
 
@@ -150,18 +218,22 @@ fn say_energy(machine: &Machine) {
     }
 }
 
-/// Places a run among others, and writes its reports beside its journal.
+/// Places a run among others, and writes its reports next to its journal. A run that measured
+/// nothing has a summary alone.
 ///
 /// # Errors
-/// One of them cannot be written.
-pub(super) fn keep(measured: &mut Measured, catalogue: &Catalogue) -> Result<()> {
+/// One of the files cannot be written.
+pub(super) fn place_and_keep(measured: &mut Measured, catalogue: &Catalogue) -> Result<()> {
+    if measured.is_empty() {
+        return keep_summary(&measured.results, &measured.directory);
+    }
     put_among_runs(&mut measured.results, &measured.directory, catalogue, &[]);
-    stand(&mut measured.results, catalogue);
+    put_among_references(&mut measured.results, catalogue);
     write_all(&measured.results, &measured.directory)
 }
 
-/// Says why a run is no success, prints its report, and returns what it comes to; `kept` is what
-/// came of keeping it.
+/// Says why a run is no success, prints its report in `layout`, if any, and returns the exit
+/// status. `kept` says whether the run and its exports could be kept.
 ///
 /// # Errors
 /// The report cannot be printed.
@@ -169,36 +241,121 @@ pub(super) fn conclude(
     measured: &Measured,
     kept: &[Result<()>],
     loudness: Loudness,
-    format: Option<Format>,
+    layout: Option<Layout>,
 ) -> Result<Status> {
-    let errors: Vec<_> = kept.iter().filter_map(|kept| kept.as_ref().err()).collect();
-    errors.iter().for_each(|error| say_error("unixmark", error));
-    measured.failures.iter().for_each(|why| say(&format!("unixmark: {why}")));
-    if let Some(format) = format {
-        publish(measured, format, loudness)?;
-    }
-    if let Some(number) = measured.signal() {
-        say(&format!("unixmark: interrupted (signal {number}); partial results kept"));
-        return Ok(Status::Signal(number));
-    }
-    measured.unseen.iter().for_each(|unseen| say(&format!("unixmark: {unseen}")));
-    measured.vague.iter().for_each(|vague| say(&format!("unixmark: {vague}")));
-    Ok(match measured.failures.is_empty() && errors.is_empty() {
-        _ if measured.is_empty() => Status::Nothing,
-        true if measured.is_gate_strict && (measured.unseen.is_some() || !measured.vague.is_empty()) => Status::Unseen,
-        true => Status::Fine,
-        false => Status::Failed,
-    })
+    let status = usual_status(measured, kept);
+    report_outcome(measured, kept, loudness, (layout, status))?;
+    Ok(status)
 }
 
-/// Prints the report.
-fn publish(measured: &Measured, format: Format, loudness: Loudness) -> Result<()> {
-    let shown = print(&::report::render(Subject::Run(&measured.results), layout(format))?);
-    if loudness != Loudness::Quiet {
-        say(&format!(
-            "\nThe run is kept in {}:\nreport.html is a page with charts, run.jsonl the journal, run.json its summary.",
-            measured.directory.display()
-        ));
+/// The exit status of a run, unless the verb has another. The gravest counts: a signal, nothing
+/// measured, a failure, a gate that is left open.
+fn usual_status(measured: &Measured, kept: &[Result<()>]) -> Status {
+    if let Some(number) = measured.signal() {
+        return Status::Signal(number);
     }
-    shown.context("the report cannot be shown, but the run is kept; try `unixmark report`")
+    if measured.is_empty() {
+        return Status::Nothing;
+    }
+    if !measured.failures.is_empty() || kept.iter().any(Result::is_err) {
+        return Status::Failed;
+    }
+
+    let is_gate_open = !measured.unseen.is_empty()
+        || !measured.undirected.is_empty()
+        || has_empty_gate(measured)
+        || !measured.vague.is_empty();
+    if measured.is_gate_strict && is_gate_open { Status::Unseen } else { Status::Fine }
+}
+
+/// True of a strict gate that compared nothing, which is no proof.
+fn has_empty_gate(measured: &Measured) -> bool {
+    let compares_nothing =
+        measured.results.cost().is_some_and(|cost| cost.effects().next().is_none());
+    measured.is_gate_strict && compares_nothing
+}
+
+/// Says why a run is no success, and prints its report. `status` is the exit status, which the
+/// brief report names.
+///
+/// # Errors
+/// The report cannot be printed.
+fn report_outcome(
+    measured: &Measured,
+    kept: &[Result<()>],
+    loudness: Loudness,
+    (layout, status): (Option<Layout>, Status),
+) -> Result<()> {
+    for error in kept.iter().filter_map(|kept| kept.as_ref().err()) {
+        say_error("unixmark", error);
+    }
+    for failure in &measured.failures {
+        say(&format!("unixmark: {failure}"));
+    }
+
+    let doubts = describe_doubts(measured);
+    if let Some(layout) = layout {
+        print_report(measured, layout, loudness, (status, &doubts))?;
+    }
+
+    if let Some(number) = measured.signal() {
+        let partial = if measured.is_kept() { "; partial results kept" } else { "" };
+        say(&format!("unixmark: interrupted (signal {number}){partial}"));
+        return Ok(());
+    }
+    for doubt in &doubts {
+        say(&format!("unixmark: {doubt}"));
+    }
+    Ok(())
+}
+
+/// Sentences on what a gate leaves undecided.
+fn describe_doubts(measured: &Measured) -> Vec<String> {
+    let mut doubts: Vec<String> = measured.unseen.iter().map(ToString::to_string).collect();
+    if !measured.undirected.is_empty() {
+        doubts.push(ask_direction(&measured.undirected));
+    }
+    if has_empty_gate(measured) {
+        doubts.push("nothing could be compared, so --fail-on has nothing to judge".to_owned());
+    }
+    doubts.extend(measured.vague.iter().cloned());
+    doubts
+}
+
+/// Prints the report, and says where the run is kept. A run that measured nothing has no report in
+/// text, unless the whole is asked for: its reasons were said.
+fn print_report(
+    measured: &Measured,
+    layout: Layout,
+    loudness: Loudness,
+    (status, doubts): (Status, &[String]),
+) -> Result<()> {
+    let directory = measured.directory.display();
+    let is_for_people = matches!(layout.format, Format::Text | Format::Svg);
+    if measured.is_empty() && is_for_people && layout.extent != Extent::Whole {
+        if loudness != Loudness::Quiet && measured.is_kept() {
+            say(&format!("unixmark: nothing was measured; the journal is in {directory}"));
+        }
+        return Ok(());
+    }
+
+    let layout = match layout.extent {
+        Extent::Short if !measured.is_kept() => Layout { extent: Extent::ShortAndUnkept, ..layout },
+        _ => layout,
+    };
+    let report = if layout.format == Format::Brief {
+        let reason = [&measured.failures[..], doubts].concat().join("; ");
+        let path = measured.is_kept().then_some(measured.directory.as_path());
+        let ending = Ending { path, status: status.code(), reason: &reason };
+        ::report::brief(&measured.results, ending)?
+    } else {
+        ::report::render(Subject::Run(&measured.results), layout)?
+    };
+
+    // Where the run is kept is said even if nothing can be printed.
+    let printed = print(&report);
+    if loudness != Loudness::Quiet && measured.is_kept() {
+        say(&format!("The run is kept in {directory}: report.html is a page with charts."));
+    }
+    printed.context("the report cannot be shown, but the run is kept; try `unixmark report`")
 }

@@ -1,15 +1,19 @@
-//! The half of the command line that measures, one verb a file. Where there is no Linux, `elsewhere` stands in for it.
+//! The half of the command line that measures, one verb a file. Where there is no Linux,
+//! `elsewhere` stands in for it.
 
 mod ab;
 mod bill;
 mod bisect;
 mod boots;
 mod build;
+mod builds;
 mod burnin;
 mod card;
 mod clean;
 mod cost;
 mod doctor;
+mod hints;
+mod hyperfine;
 mod job;
 mod latency;
 mod new;
@@ -18,6 +22,7 @@ mod quiet;
 mod restore;
 mod run;
 mod scale;
+mod servers;
 mod slurm;
 mod start;
 mod terminal;
@@ -35,9 +40,10 @@ use crate::terminal::say;
 use catalogue::{Need, Switch};
 use machine::Machine;
 
-pub(crate) use restore::offer;
+pub(crate) use hyperfine::is_hyperfine;
+pub(crate) use restore::mention_left_changes;
 pub(crate) use slurm::Arguments as Slurm;
-pub(crate) use start::{QUESTIONS, meant};
+pub(crate) use start::{QUESTIONS, guess_command};
 pub(crate) use unixbench::is_unixbench;
 
 /// The verbs that measure, and those that make that possible.
@@ -47,6 +53,8 @@ pub(crate) enum Verb {
     Run(run::Arguments),
     /// Measure which of several commands is faster, by how much, and how certain that is
     Ab(ab::Arguments),
+    /// Drop-in replacement for hyperfine: the same options, text, files and exit codes
+    Hyperfine(Box<hyperfine::Arguments>),
     /// Find the commit that made a command slower, and say how certain that is
     Bisect(bisect::Arguments),
     /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, disturbances
@@ -61,10 +69,11 @@ pub(crate) enum Verb {
     Cost(cost::Arguments),
     /// Show, continue or end an experiment over boots, which `cost boot:…` begins
     Boots(boots::Arguments),
-    /// Run a command while what makes results vary is switched off, and put everything back; with --prove, measure the
-    /// benefit
+    /// Run a command while what makes results vary is switched off, and put everything back; with
+    /// --prove, measure the benefit
     Quiet(quiet::Arguments),
-    /// Predict what a condition will cost a command, system call by system call, and measure what it does cost
+    /// Predict what a condition will cost a command, system call by system call, and measure what
+    /// it does cost
     Bill(bill::Arguments),
     /// Stress-test cooling or memory, and look for faults
     Burnin(burnin::Arguments),
@@ -81,18 +90,16 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Does what the verb says.
-    ///
-    /// # Errors
-    /// It could not.
+    /// Carries the verb out. Changes that a killed run left behind are mentioned first.
     pub(crate) fn run(&self) -> Result<Status> {
         if !matches!(self, Verb::Restore(_)) {
-            offer();
-            build_note();
+            mention_left_changes();
+            say_cache_folder();
         }
         match self {
             Verb::Run(arguments) => run::run(arguments),
             Verb::Ab(arguments) => ab::run(arguments),
+            Verb::Hyperfine(arguments) => hyperfine::run(arguments),
             Verb::Bisect(arguments) => bisect::run(arguments),
             Verb::Card(arguments) => card::run(arguments),
             Verb::Unixbench(arguments) => unixbench::run(arguments),
@@ -116,15 +123,20 @@ impl Verb {
 }
 
 /// Says where builds are kept, if that is not the usual place.
-fn build_note() {
+fn say_cache_folder() {
     if let Some(note) = ::build::cache_note() {
         say(&format!("unixmark: {note}"));
     }
 }
 
-/// Runs what is not a verb, if the command line asks for it: the guardian, the private X server, one of UnixBench's
-/// programs.
-pub(crate) fn hidden(words: &[OsString]) -> Option<ExitCode> {
+/// Makes signals mean what the tool relies on, whatever it was started with.
+pub(crate) fn meet_signals() {
+    processes::meet_signals();
+}
+
+/// Runs what is not a verb, if the command line asks for it: the guardian, the private X server,
+/// one of UnixBench's programs. `None` for any other command line.
+pub(crate) fn run_hidden(words: &[OsString]) -> Option<ExitCode> {
     match words {
         [name, scratch, ledger] if name == runner::GUARDIAN => {
             runner::guardian(&PathBuf::from(scratch), &PathBuf::from(ledger));
@@ -134,21 +146,26 @@ pub(crate) fn hidden(words: &[OsString]) -> Option<ExitCode> {
             ::display::xvfb(words);
             Some(ExitCode::FAILURE)
         }
-        words => unixbench::called_as_program(words),
+        words => unixbench::run_as_program(words),
     }
 }
 
-/// Returns a command line in this tool's own words, if it is in UnixBench's, Interbench's or hyperfine's.
-pub(crate) fn words(words: Vec<OsString>) -> Vec<OsString> {
-    options::joined(start::interbench(unixbench::called_as_run(words)))
+/// A command line in this tool's own words, where it is in UnixBench's, Interbench's or
+/// hyperfine's.
+pub(crate) fn to_own_words(words: Vec<OsString>) -> Vec<OsString> {
+    let words = unixbench::add_verb(words);
+    let words = hyperfine::add_verb(words);
+    let words = hyperfine::remove_end_of_options(words);
+    let words = start::translate_interbench(words);
+    options::split_parameters(words)
 }
 
-/// Returns why something with these needs cannot run here; `None` if it can.
+/// The reason why something with these needs cannot run here; `None` if it can.
 pub(crate) fn unmet(needs: &[Need]) -> Option<String> {
     machine::unmet(&Machine::here(), needs)
 }
 
-/// Returns why a level of a switch cannot be set here; `None` if it can.
+/// The reason why a level of a switch cannot be set here; `None` if it can.
 pub(crate) fn unavailable(switch: &Switch, level: &str) -> Option<String> {
     conditions::available(switch, level, &Machine::here()).err()
 }

@@ -1,10 +1,12 @@
 //! `unixmark new`: the C file and the row of a test of one's own.
+//!
+//! In the repository of unixmark they become part of the project; elsewhere, of the user's own
+//! catalogue.
 
-use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::measuring::options::{caption, current_dir};
 use crate::status::{Status, usage};
@@ -14,11 +16,11 @@ use catalogue::Catalogue;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    what: What,
+    thing: NewThing,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum NewThing {
     /// Make a test: in the project if this is its repository, else in your own catalogue
     Test(NewTest),
 }
@@ -62,11 +64,12 @@ struct Place {
     /// The row's program and category.
     program: String,
     category: String,
-    /// The next steps.
-    next: String,
+    /// The user's next steps, one a line.
+    next_steps: String,
 }
 
-const SOURCE: &str = r#"/* NAME: say here what it exercises. */
+/// The C file of a new test; NAME stands for the test's name.
+const SOURCE_TEMPLATE: &str = r#"/* NAME: say here what it exercises. */
 #include <unistd.h>
 
 #include "kit.h"
@@ -85,84 +88,110 @@ int main(int argc, char **argv)
 "#;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let What::Test(test) = &arguments.what;
-    let catalogue = Catalogue::load()?;
-    if !catalogue::is_typeable(&test.name) {
-        return Err(usage(anyhow::anyhow!("'{}' is not a name; try letters, digits and dashes", test.name)));
-    }
-    if catalogue.has(&test.name) {
-        return Err(usage(anyhow::anyhow!("there is already a test or group '{}'; try another name", test.name)));
-    }
+    let NewThing::Test(test) = &arguments.thing;
+    check_name(&test.name, &Catalogue::load()?).map_err(usage)?;
+
     let here = current_dir()?;
     let place = match here.ancestors().find(|folder| is_project(folder)) {
-        Some(project) => in_project(project, test),
-        None => in_own(test)?,
+        Some(project) => place_in_project(project, test),
+        None => place_in_own_catalogue(test)?,
     };
-    write(&place, test)?;
-    let (source, table) = (place.source.display(), place.table.display());
-    print(&format!("{source}: a whole test; replace its work\n{table}: its row; describe it there\n{}\n", place.next))?;
+    write_test(&place, test)?;
+
+    let Place { source, table, next_steps, .. } = &place;
+    print(&format!(
+        "{}: a whole test; replace its work\n{}: its row; describe it there\n{next_steps}\n",
+        source.display(),
+        table.display()
+    ))?;
     Ok(Status::Fine)
 }
 
-/// Returns true if a directory is the repository of unixmark.
+/// Checks that a name can be typed, and is not another test's.
+fn check_name(name: &str, catalogue: &Catalogue) -> Result<()> {
+    ensure!(catalogue::is_typeable(name), "'{name}' is not a name; try letters, digits and dashes");
+    ensure!(!catalogue.has(name), "there is already a test or group '{name}'; try another name");
+    Ok(())
+}
+
+/// True if a directory is the repository of unixmark.
 fn is_project(folder: &Path) -> bool {
     folder.join("programs/kit.h").is_file() && folder.join("catalogue/tests.toml").is_file()
 }
 
-fn in_project(project: &Path, test: &NewTest) -> Place {
+fn place_in_project(project: &Path, test: &NewTest) -> Place {
     let category = crate::options::name(test.resource);
     let program = format!("{category}/{}", test.name);
     Place {
         source: project.join("programs").join(format!("{program}.c")),
         table: project.join("catalogue").join(format!("{category}.toml")),
-        next: format!("measure it: cargo run -- run {}", test.name),
+        next_steps: format!("measure it: cargo run -- run {}", test.name),
         program,
         category,
     }
 }
 
-fn in_own(test: &NewTest) -> Result<Place> {
-    let why = "there is no place for a catalogue of your own; set HOME or UNIXMARK_CATALOGUE";
-    let table = catalogue::own_path().with_context(|| why)?;
-    let table = std::path::absolute(&table).with_context(|| format!("{} cannot be used", table.display()))?;
-    let program = table.with_file_name(&test.name);
+fn place_in_own_catalogue(test: &NewTest) -> Result<Place> {
+    let table = catalogue::own_path()
+        .context("there is no place for a catalogue of your own; set HOME or UNIXMARK_CATALOGUE")?;
+    let table = std::path::absolute(&table)
+        .with_context(|| format!("{} cannot be used", table.display()))?;
     let source = table.with_file_name(format!("{}.c", test.name));
-    let build = words::shell(&[source.display().to_string()]);
-    let Some(program) = program.to_str() else { bail!("{} is not UTF-8; set UNIXMARK_CATALOGUE", table.display()) };
-    Ok(Place {
-        program: program.to_owned(),
-        category: "own".to_owned(),
-        next: format!("build it:   unixmark build {build}\nmeasure it: unixmark run {}", test.name),
-        source,
-        table,
-    })
+    let program = table.with_file_name(&test.name);
+    let Some(program) = program.to_str() else {
+        bail!("{} is not UTF-8; set UNIXMARK_CATALOGUE", table.display())
+    };
+
+    let build_words = words::shell(&[source.display().to_string()]);
+    let next_steps =
+        format!("build it:   unixmark build {build_words}\nmeasure it: unixmark run {}", test.name);
+    Ok(Place { program: program.to_owned(), category: "own".to_owned(), next_steps, source, table })
 }
 
-fn write(place: &Place, test: &NewTest) -> Result<()> {
-    let cannot =
-        |path: &Path| format!("{} cannot be written; if it is there already, try another name", path.display());
-    if let Some(folder) = place.table.parent() {
-        fs::create_dir_all(folder).with_context(|| cannot(folder))?;
+/// Writes the C file, and adds the row to the table.
+fn write_test(place: &Place, test: &NewTest) -> Result<()> {
+    let Place { source, table, .. } = place;
+    if let Some(folder) = table.parent() {
+        files::make_directories(folder).with_context(|| describe_failed_write(folder))?;
     }
-    // What is there is never overwritten.
-    let source = File::create_new(&place.source).with_context(|| cannot(&place.source));
-    source.and_then(|mut file| Ok(file.write_all(SOURCE.replace("NAME", &test.name).as_bytes())?))?;
-    let table = File::options().append(true).create(true).open(&place.table).with_context(|| cannot(&place.table));
-    table.and_then(|mut file| Ok(file.write_all(row(place, test).as_bytes())?)).with_context(|| cannot(&place.table))
+
+    // An existing file is never overwritten.
+    let mut file = files::options()
+        .write(true)
+        .create_new(true)
+        .open(source)
+        .with_context(|| describe_failed_write(source))?;
+    file.write_all(SOURCE_TEMPLATE.replace("NAME", &test.name).as_bytes())?;
+
+    let mut file = files::options()
+        .append(true)
+        .create(true)
+        .open(table)
+        .with_context(|| describe_failed_write(table))?;
+    file.write_all(to_row(place, test).as_bytes()).with_context(|| describe_failed_write(table))
 }
 
-/// The row: a JSON string is one of TOML where it has no control characters.
-fn row(place: &Place, test: &NewTest) -> String {
-    let text = |text: &str| serde_json::Value::from(text).to_string();
-    let NewTest { name, unit, .. } = test;
+fn describe_failed_write(path: &Path) -> String {
+    format!("{} cannot be written; if it is there already, try another name", path.display())
+}
+
+/// The row of a test in TOML.
+fn to_row(place: &Place, test: &NewTest) -> String {
+    let label = test.label.as_ref().unwrap_or(&test.name);
     format!(
         "\n[[test]]\nid = {}\nlabel = {}\nunit = {}\nprogram = {}\ncategory = {}\nchecks = {{ right = 1 }}\n\
-         doc = \"\"\"Say here what {name} exercises: what one count of it is, and what bounds it. \\\n\
+         doc = \"\"\"Say here what {} exercises: what one count of it is, and what bounds it. \\\n\
          Say also what it does not show.\"\"\"\n",
-        text(name),
-        text(test.label.as_ref().unwrap_or(name)),
-        text(unit),
-        text(&place.program),
-        text(&place.category),
+        quote(&test.name),
+        quote(label),
+        quote(&test.unit),
+        quote(&place.program),
+        quote(&place.category),
+        test.name,
     )
+}
+
+/// A TOML string. JSON's are the same where they have no control characters.
+fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }

@@ -1,19 +1,19 @@
 //! `unixmark restore`: undoes system changes left behind by a run that was killed.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::status::Status;
 use crate::terminal::{print, print_words, say};
 use conditions::{Restored, Survey, Undo};
 
-/// The arguments of `restore`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Only show what is to be undone, and in which file that is written
     #[arg(long, conflicts_with = "forget")]
     list: bool,
-    /// Drop a step that can never be undone, by the name that --list shows; what it would undo stays as it is
+    /// Drop a step that can never be undone, by the name that --list shows; what it would undo
+    /// stays as it is
     #[arg(long, value_name = "STEP")]
     forget: Option<String>,
 }
@@ -21,14 +21,18 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     match &arguments.forget {
         _ if arguments.list => list(),
-        Some(step) => forget(step),
+        Some(step) => forget_step(step),
         None => restore(),
     }
 }
 
+/// Undoes the changes of runs that were killed, and says which.
 fn restore() -> Result<Status> {
     let Restored { steps, failed, busy, unreadable } = conditions::restore()?;
-    print_words(&steps.iter().map(|step| format!("{}\n", step.description())).collect::<String>())?;
+    for step in &steps {
+        print_words(&format!("{}\n", step.description()))?;
+    }
+
     let mut problems = unreadable;
     if !failed.is_empty() {
         problems.push(conditions::not_undone(&failed));
@@ -39,14 +43,15 @@ fn restore() -> Result<Status> {
             path.display()
         )
     }));
-    match problems.is_empty() {
-        false => bail!("{}", problems.join("; ")),
-        true if steps.is_empty() => print("there is nothing to undo\n")?,
-        true => {}
+    ensure!(problems.is_empty(), "{}", problems.join("; "));
+
+    if steps.is_empty() {
+        print("there is nothing to undo\n")?;
     }
     Ok(Status::Fine)
 }
 
+/// Prints the steps of each ledger, by which changes are undone.
 fn list() -> Result<Status> {
     let Survey { left, busy, unreadable } = conditions::survey()?;
     for ledger in &left {
@@ -56,7 +61,10 @@ fn list() -> Result<Status> {
         }
     }
     for path in &busy {
-        print(&format!("{}\n  of a run that goes on, or of what cleans up after it\n", path.display()))?;
+        print(&format!(
+            "{}\n  of a run that goes on, or of what cleans up after it\n",
+            path.display()
+        ))?;
     }
     ensure!(unreadable.is_empty(), "{}", unreadable.join("; "));
     if left.is_empty() && busy.is_empty() {
@@ -65,7 +73,7 @@ fn list() -> Result<Status> {
     Ok(Status::Fine)
 }
 
-fn forget(name: &str) -> Result<Status> {
+fn forget_step(name: &str) -> Result<Status> {
     for step in conditions::forget(name)? {
         say(&format!("warning: dropped, not undone: {}", step.description()));
     }
@@ -73,9 +81,12 @@ fn forget(name: &str) -> Result<Status> {
 }
 
 /// Says that a killed run left changes behind; called at the start of any other command.
-pub(crate) fn offer() {
-    let Ok(Survey { left, unreadable, .. }) = conditions::survey() else { return };
-    let steps: Vec<String> = left.iter().flat_map(|ledger| &ledger.steps).map(Undo::description).collect();
+pub(crate) fn mention_left_changes() {
+    let Ok(Survey { left, unreadable, .. }) = conditions::survey() else {
+        return;
+    };
+    let steps: Vec<String> =
+        left.iter().flat_map(|ledger| &ledger.steps).map(Undo::description).collect();
     if !steps.is_empty() {
         say(&format!(
             "unixmark: a run that was killed left {} behind ({}); `unixmark restore` undoes that",
@@ -83,5 +94,7 @@ pub(crate) fn offer() {
             steps.join("; ")
         ));
     }
-    unreadable.iter().for_each(|why| say(&format!("unixmark: {why}")));
+    for why in unreadable {
+        say(&format!("unixmark: {why}"));
+    }
 }

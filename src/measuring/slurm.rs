@@ -1,4 +1,5 @@
-//! `unixmark fleet slurm`: submits a fleet run and, unless detached or interrupted, waits for its results.
+//! `unixmark fleet slurm`: submits a fleet run and, unless detached or interrupted, waits for its
+//! results.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -18,7 +19,8 @@ pub(crate) struct Arguments {
     /// Partition for the jobs [default: Slurm's]
     #[arg(short, long, value_name = "NAME")]
     partition: Option<String>,
-    /// The nodes, as Slurm writes them: n[1-3],n7 [default: all nodes of the partition that accept jobs]
+    /// The nodes, as Slurm writes them: n[1-3],n7 [default: all nodes of the partition that accept
+    /// jobs]
     #[arg(long, value_name = "LIST")]
     nodes: Option<String>,
     /// The fleet run's name [default: from the date and time]
@@ -48,8 +50,14 @@ impl Arguments {
     /// It cannot be started.
     pub(crate) fn run(&self) -> Result<Status> {
         let mut command = fleet::slurm::submitter();
-        command.arg(std::env::current_exe().context("this executable is not found; start it by its path")?);
-        command.args([&self.partition, &self.nodes, &self.name].map(|word| word.as_deref().unwrap_or_default()));
+        command.arg(
+            std::env::current_exe()
+                .context("this executable is not found; start it by its path")?,
+        );
+        command.args(
+            [&self.partition, &self.nodes, &self.name]
+                .map(|word| word.as_deref().unwrap_or_default()),
+        );
         command.arg(self.into.as_deref().unwrap_or_else(|| "".as_ref()));
         command.args([self.time, self.give_up].map(|time| time.as_secs().to_string()));
         command.arg(if self.detach { "detach" } else { "" }).args(&self.words);

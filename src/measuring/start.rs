@@ -24,44 +24,58 @@ The times are those of two processors. `unixmark help` shows all verbs, and
 `unixmark help run` the options of one; `--dry-run` says how long it takes.
 ";
 
-/// Interbench's `-c`, which keeps no run, is `-c` without a number of copies after it. A command after `--` is the
-/// user's.
-pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
+/// Replaces Interbench's `-c`, which keeps no run, by `--console`: a `-c` without a number of
+/// copies after it. A command after `--` is the user's.
+pub(super) fn translate_interbench(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|verb| verb != "latency") {
         return words;
     }
-    let is_number = |word: &OsString| {
-        let text = word.to_string_lossy();
-        text.starts_with(|first: char| first.is_ascii_digit()) || text.starts_with("max")
-    };
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    let is_alone = |place: usize| place < end && words[place] == "-c" && !words.get(place + 1).is_some_and(is_number);
-    (0..words.len()).map(|place| if is_alone(place) { "--console".into() } else { words[place].clone() }).collect()
+    for place in 0..end {
+        let has_number = words.get(place + 1).is_some_and(begins_as_copies);
+        if words[place] == "-c" && !has_number {
+            words[place] = "--console".into();
+        }
+    }
+    words
 }
 
-/// Returns the command that was probably meant by words without a verb: tests or options of `run`, or a condition.
-pub(crate) fn meant(words: &[OsString]) -> Option<String> {
+/// True if a word may be a number of copies, such as `2` or `max/2`.
+fn begins_as_copies(word: &OsString) -> bool {
+    let text = word.to_string_lossy();
+    text.starts_with(|first: char| first.is_ascii_digit()) || text.starts_with("max")
+}
+
+/// The command that was probably meant by words without a verb: tests or options of `run`, or a
+/// condition.
+pub(crate) fn guess_command(words: &[OsString]) -> Option<String> {
     let words: Vec<String> =
         words.iter().skip(1).map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>()?;
     if is_verb(words.first()?) {
         return None;
     }
+
     let catalogue = Catalogue::load().ok()?;
     let [run, cost] = ["run", "cost"].map(|verb| [&[verb.to_owned()], &words[..]].concat());
-    let named = |line: &[String]| {
-        let matches = command().try_get_matches_from([&["unixmark".to_owned()], line].concat()).ok()?;
-        let names = matches.subcommand()?.1.get_many::<String>("names");
-        Some(names.into_iter().flatten().cloned().collect::<Vec<String>>())
-    };
-    if named(&run).is_some_and(|names| catalogue.expand(&names).is_ok()) {
+    if parse_names(&run).is_some_and(|names| catalogue.expand(&names).is_ok()) {
         return Some(format!("unixmark {}", words::shell(&run)));
     }
     let conditions: Vec<String> = words.first()?.split(',').map(str::to_owned).collect();
-    (named(&cost).is_some() && catalogue.expand_conditions(&conditions).is_ok())
-        .then(|| format!("unixmark {}", words::shell(&cost)))
+    if parse_names(&cost).is_some() && catalogue.expand_conditions(&conditions).is_ok() {
+        return Some(format!("unixmark {}", words::shell(&cost)));
+    }
+    None
 }
 
-/// Returns true if a word is a verb of the command line.
+/// The tests that a verb and its words name; `None` if they cannot be parsed.
+fn parse_names(words: &[String]) -> Option<Vec<String>> {
+    let line = [&["unixmark".to_owned()], words].concat();
+    let matches = command().try_get_matches_from(line).ok()?;
+    let (_, arguments) = matches.subcommand()?;
+    Some(arguments.get_many::<String>("names").into_iter().flatten().cloned().collect())
+}
+
+/// True if a word is a verb of the command line.
 pub(super) fn is_verb(word: &str) -> bool {
     command().get_subcommands().any(|verb| verb.get_name() == word)
 }
@@ -76,25 +90,30 @@ mod tests {
 
     #[test]
     fn a_missing_verb_is_found() {
-        let meant = |text: &str| meant(&words(text));
-        assert_eq!(meant("unixmark dhry2reg").unwrap(), "unixmark run dhry2reg");
-        assert_eq!(meant("unixmark -c 1 -c 4 dhry2reg").unwrap(), "unixmark run -c 1 -c 4 dhry2reg");
-        assert_eq!(meant("unixmark -q").unwrap(), "unixmark run -q");
-        assert_eq!(meant("unixmark nice=5 pipe").unwrap(), "unixmark cost nice=5 pipe");
-        assert_eq!(
-            (meant("unixmark run nothing"), meant("unixmark rum"), meant("unixmark --nothing")),
-            (None, None, None)
-        );
+        for (typed, guessed) in [
+            ("unixmark dhry2reg", Some("unixmark run dhry2reg")),
+            ("unixmark -c 1 -c 4 dhry2reg", Some("unixmark run -c 1 -c 4 dhry2reg")),
+            ("unixmark -q", Some("unixmark run -q")),
+            ("unixmark nice=5 pipe", Some("unixmark cost nice=5 pipe")),
+            ("unixmark run nothing", None),
+            ("unixmark rum", None),
+            ("unixmark --nothing", None),
+        ] {
+            assert_eq!(guess_command(&words(typed)).as_deref(), guessed, "{typed}");
+        }
     }
 
     #[test]
     fn a_letter_of_interbench() {
-        let read = |text: &str| interbench(words(text)).join(std::ffi::OsStr::new(" ")).into_string().unwrap();
-        assert_eq!(read("unixmark latency -c -t 30"), "unixmark latency --console -t 30");
-        assert_eq!(read("unixmark latency audio -c"), "unixmark latency audio --console");
-        assert_eq!(read("unixmark latency -c 2 -c max"), "unixmark latency -c 2 -c max");
-        assert_eq!(read("unixmark latency -c -- sh -c true"), "unixmark latency --console -- sh -c true");
-        assert_eq!(read("unixmark run -c x"), "unixmark run -c x");
+        for (typed, translated) in [
+            ("unixmark latency -c -t 30", "unixmark latency --console -t 30"),
+            ("unixmark latency audio -c", "unixmark latency audio --console"),
+            ("unixmark latency -c 2 -c max", "unixmark latency -c 2 -c max"),
+            ("unixmark latency -c -- sh -c true", "unixmark latency --console -- sh -c true"),
+            ("unixmark run -c x", "unixmark run -c x"),
+        ] {
+            assert_eq!(translate_interbench(words(typed)), words(translated), "{typed}");
+        }
     }
 
     /// Every command that it names is one.

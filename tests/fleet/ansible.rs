@@ -1,5 +1,5 @@
-//! `deploy/ansible` against machines that Ansible reaches by ssh: three namespaces, some of which fail. Needs root, and
-//! is skipped with a word where it cannot be had.
+//! `deploy/ansible` against machines that Ansible reaches by ssh: three namespaces, some of which
+//! fail. Needs root, and is skipped with a word where it cannot be had.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -53,7 +53,11 @@ impl Controller for Cluster {
             done
             exit "$cut""#;
         let mut command = Command::new(here("tests/fleet/cluster/cluster"));
-        command.arg("in").arg(self.path()).args(["sh", "-c", script]).arg(self.file(&format!("run/{node}.pid")));
+        command
+            .arg("in")
+            .arg(self.path())
+            .args(["sh", "-c", script])
+            .arg(self.file(&format!("run/{node}.pid")));
         let output = command.output().unwrap();
         assert!(output.status.success(), "{node} had no connection: {}", stderr(&output));
     }
@@ -76,8 +80,10 @@ impl Controller for Cluster {
         // Its symbols would be a hundred megabytes to every node.
         let tool = self.file("unixmark");
         if !tool.exists() {
-            let whole = assert_cmd::cargo::cargo_bin("unixmark");
-            assert!(Command::new("strip").arg("-o").arg(&tool).arg(whole).status().unwrap().success());
+            let whole = testing::built_program("unixmark");
+            assert!(
+                Command::new("strip").arg("-o").arg(&tool).arg(whole).status().unwrap().success()
+            );
         }
         let text = format!(
             "{}\n[all:vars]\nansible_user=root\nansible_ssh_common_args=-F {}\nunixmark_binary={}\nunixmark_poll=1\n\
@@ -98,7 +104,9 @@ impl Controller for Cluster {
         command.arg("-i").arg(self.file(inventory)).arg(here("deploy/ansible/fleet.yml"));
         command.arg("-e").arg(format!("unixmark_into={}", self.file("fleet").display()));
         command.args(["-e", "unixmark_fleet=night"]).args(words);
-        command.env("ANSIBLE_HOME", self.file("home")).env("ANSIBLE_REMOTE_TEMP", self.file("home/remote"));
+        command
+            .env("ANSIBLE_HOME", self.file("home"))
+            .env("ANSIBLE_REMOTE_TEMP", self.file("home/remote"));
         command.env("ANSIBLE_NOCOLOR", "1").process_group(0);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -107,7 +115,8 @@ impl Controller for Cluster {
 
 /// The words of a run as YAML; each must reach the node unchanged.
 fn arguments(program: &Path, more: &str) -> String {
-    let words = ["run", "--procedure", "quick", "-c", "1", "-i", "2", "--patience", "60s", "--program"];
+    let words =
+        ["run", "--procedure", "quick", "-c", "1", "-i", "2", "--patience", "60s", "--program"];
     let words = words.map(|word| format!("'{word}'")).join(",");
     format!("unixmark_arguments=[{words},'{}',{more}]", program.display())
 }
@@ -127,7 +136,8 @@ fn three_machines_of_which_some_fail() {
     // One is down. The controller dies and a connection is cut while the others measure.
     cluster.tell("kill 3");
     let mut controller = cluster.play("first", &[]).stdout(Stdio::null()).spawn().unwrap();
-    let began = |node: &str| cluster.file(&format!("{node}/var-tmp/unixmark-night-{node}/began/at"));
+    let began =
+        |node: &str| cluster.file(&format!("{node}/var-tmp/unixmark-night-{node}/began/at"));
     wait_until("the runs", || began("n1").exists() && began("n2").exists());
     for process in processes_with(&format!("{mark}/first")) {
         kill(process.split(':').next().unwrap());
@@ -152,10 +162,15 @@ fn three_machines_of_which_some_fail() {
     assert_eq!(code, Some(2), "the fleet is not whole: {said}");
     assert!(cluster.file(&format!("fleet/fetched/n1-{}.jsonl", when.trim())).exists(), "{when}");
     assert!(!cluster.file("evil").exists(), "an argument was taken for a command");
-    let journals = std::fs::read_dir(cluster.file("fleet/nodes")).unwrap().map(|entry| entry.unwrap().path());
+    let journals =
+        std::fs::read_dir(cluster.file("fleet/nodes")).unwrap().map(|entry| entry.unwrap().path());
     for path in journals.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
         let journal = std::fs::read_to_string(path).unwrap();
-        assert!(journal.contains(r#"\\ ''; exit""#), "the argument did not arrive: {}", &journal[..600]);
+        assert!(
+            journal.contains(r#"\\ ''; exit""#),
+            "the argument did not arrive: {}",
+            &journal[..600]
+        );
     }
     assert!(
         cluster.left("n1", "var-tmp").is_empty() && cluster.left("n2", "var-tmp").is_empty(),
@@ -172,8 +187,11 @@ fn three_machines_of_which_some_fail() {
     let installed = format!("unixmark_installed={mark}/unixmark");
     cluster.inventory("second", [&wrong, &slow, &good], &installed);
     let words = ["-e", "unixmark_fleet=day", "-e", "unixmark_serial=1", "-e"];
-    let words: Vec<String> =
-        words.iter().map(|word| (*word).to_owned()).chain([format!("unixmark_into={mark}/day")]).collect();
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| (*word).to_owned())
+        .chain([format!("unixmark_into={mark}/day")])
+        .collect();
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     let output = cluster.play("second", &words).output().unwrap();
     let said = stdout(&output) + &stderr(&output);
@@ -190,7 +208,10 @@ fn three_machines_of_which_some_fail() {
     words.extend(["--limit", "n2"]);
     let output = cluster.play("second", &words).output().unwrap();
     let said = stdout(&output) + &stderr(&output);
-    assert!(said.contains("fleet run day: 2 whole, 1 missing") && !said.contains("attempts"), "{said}");
+    assert!(
+        said.contains("fleet run day: 2 whole, 1 missing") && !said.contains("attempts"),
+        "{said}"
+    );
     assert!(cluster.left("n2", "var-tmp").is_empty(), "{:?}", cluster.left("n2", "var-tmp"));
 
     drop(cluster);
@@ -200,10 +221,15 @@ fn three_machines_of_which_some_fail() {
 
 /// The command that keeps what a node sent, with what Ansible puts into it.
 fn keeping(fetched: &Path) -> String {
-    let most = journal::MOST_BYTES;
+    let most = journal::MAX_JOURNAL_BYTES;
     let limit = format!("unixmark_most_bytes: {most}\n");
-    assert!(std::fs::read_to_string(here("deploy/ansible/roles/unixmark/vars/main.yml")).unwrap().contains(&limit));
-    let tasks = std::fs::read_to_string(here("deploy/ansible/roles/unixmark/tasks/node.yml")).unwrap();
+    assert!(
+        std::fs::read_to_string(here("deploy/ansible/roles/unixmark/vars/main.yml"))
+            .unwrap()
+            .contains(&limit)
+    );
+    let tasks =
+        std::fs::read_to_string(here("deploy/ansible/roles/unixmark/tasks/node.yml")).unwrap();
     let (_, task) = tasks.split_once("- name: Keep the journal\n").unwrap();
     let (_, command) = task.split_once("cmd: >-\n").unwrap();
     let (command, _) = command.split_once("stdin:").unwrap();
@@ -214,8 +240,11 @@ fn keeping(fetched: &Path) -> String {
         ("unixmark_plain", "n1".to_owned()),
         ("unixmark_words[1]", "7".to_owned()),
     ];
-    let put = |text: String, (name, value): &(&str, String)| text.replace(&format!("{{{{ {name} }}}}"), value);
-    let command = values.iter().fold(command.lines().map(str::trim).collect::<Vec<&str>>().join(" "), put);
+    let put = |text: String, (name, value): &(&str, String)| {
+        text.replace(&format!("{{{{ {name} }}}}"), value)
+    };
+    let command =
+        values.iter().fold(command.lines().map(str::trim).collect::<Vec<&str>>().join(" "), put);
     assert!(!command.contains("{{"), "{command}");
     command
 }
@@ -233,9 +262,11 @@ fn what_a_node_sends_is_bounded() {
         ("echo nothing", 1, &[]),
     ] {
         let script = format!("{sent} | base64 | sh -c '{keep}'");
-        let status = Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).status().unwrap();
+        let status =
+            Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).status().unwrap();
         assert_eq!(status.code(), Some(code), "{sent}");
-        let names = std::fs::read_dir(fetched.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let names =
+            std::fs::read_dir(fetched.path()).unwrap().map(|entry| entry.unwrap().file_name());
         assert_eq!(names.collect::<Vec<_>>(), kept, "{sent}");
         kept.iter().for_each(|name| std::fs::remove_file(fetched.path().join(name)).unwrap());
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use testing::{Place, contents, stderr, stdout};
 
-/// A journal as a node emits it: measured by a fake program in the quick procedure, which needs a place alone.
+/// A journal as a node emits it: measured by a fake program in the quick procedure, which needs a
+/// place alone.
 fn emitted(place: &Place, node: &str, attempt: u32) -> String {
     emitted_by(place, "honest", node, attempt)
 }
@@ -20,7 +21,9 @@ fn emitted_by(place: &Place, program: &str, node: &str, attempt: u32) -> String 
     let began = std::time::Instant::now();
     let mut output = command.output().unwrap();
     // The guardian of a tool that another test killed cleans up for a moment yet.
-    while stderr(&output).contains("another unixmark is measuring") && began.elapsed().as_secs() < 20 {
+    while stderr(&output).contains("another unixmark is measuring")
+        && began.elapsed().as_secs() < 20
+    {
         output = command.output().unwrap();
     }
     assert!(output.status.success() == (program == "honest"), "{}", stderr(&output));
@@ -36,13 +39,18 @@ fn write(place: &Place, name: &str, text: &str) -> PathBuf {
 
 fn collect(place: &Place, words: &str) -> (i32, String, String) {
     let root = place.root.path().display();
-    let output = place.unixmark(&format!("collect {root}/sources --into {root}/fleet {words}")).output().unwrap();
+    let output = place
+        .unixmark(&format!("collect {root}/sources --into {root}/fleet {words}"))
+        .output()
+        .unwrap();
     (output.status.code().unwrap(), stdout(&output), stderr(&output))
 }
 
 fn status(place: &Place) -> Value {
-    let output =
-        place.unixmark(&format!("fleet status {}/fleet --format json", place.root.path().display())).output().unwrap();
+    let output = place
+        .unixmark(&format!("fleet status {}/fleet --format json", place.root.path().display()))
+        .output()
+        .unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -57,7 +65,7 @@ fn a_journal_is_on_the_disk_before_it_is_collected() {
     let (root, trace) = (place.root.path(), place.root.path().join("trace"));
     let mut tool = std::process::Command::new("strace");
     tool.args(["-f", "-y", "-e", "trace=fsync,/^rename", "-o"]).arg(&trace);
-    tool.arg(assert_cmd::cargo::cargo_bin("unixmark")).arg("collect").arg(root.join("sources"));
+    tool.arg(testing::built_program("unixmark")).arg("collect").arg(root.join("sources"));
     assert!(tool.arg("--into").arg(root.join("fleet")).output().unwrap().status.success());
     let trace = std::fs::read_to_string(trace).unwrap();
     assert!(testing::synced_first(&trace, ".jsonl"), "{trace}");
@@ -92,21 +100,31 @@ fn collectors_do_not_disturb_each_other() {
     for number in 0..40 {
         let text = first.replace("\"node\":\"n0\"", &format!("\"node\":\"n{number}\""));
         // The same attempt as it was half way, which some collectors meet first.
-        write(&place, &format!("a/{number}.jsonl"), &text[..text.rfind("{\"type\":\"end\"").unwrap()]);
+        write(
+            &place,
+            &format!("a/{number}.jsonl"),
+            &text[..text.rfind("{\"type\":\"end\"").unwrap()],
+        );
         write(&place, &format!("b/{number}.jsonl"), &text);
     }
     let root = place.root.path();
     let collector = |into: &str, order: [&str; 2], node: usize| {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("unixmark"));
+        let mut command = std::process::Command::new(testing::built_program("unixmark"));
         command.arg("collect").args(order.map(|folder| root.join("sources").join(folder)));
         command.arg("--into").arg(root.join(into)).arg("--expect").arg(format!("n{node}"));
-        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
+        command
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
     };
     for node in 0..8 {
         collector("one", ["a", "b"], node).wait().unwrap();
     }
     let mut collectors: Vec<_> = (0..8)
-        .map(|node| (node, collector("many", if node % 2 == 0 { ["a", "b"] } else { ["b", "a"] }, node)))
+        .map(|node| {
+            (node, collector("many", if node % 2 == 0 { ["a", "b"] } else { ["b", "a"] }, node))
+        })
         .collect();
     for (node, collector) in collectors.iter_mut().filter(|(node, _)| node % 3 == 0) {
         std::thread::sleep(std::time::Duration::from_millis(10 * *node as u64));
@@ -140,16 +158,23 @@ fn what_is_missing_partial_or_delivered_twice_is_told() {
     assert_eq!(code, 1, "{text}");
     assert!(text.starts_with("fleet run night: 1 whole, 1 partial, 1 missing\n"), "{text}");
     let entries = status(&place)["entries"].clone();
-    let entry = |node: &str| entries.as_array().unwrap().iter().find(|entry| entry["node"] == node).unwrap().clone();
+    let entry = |node: &str| {
+        entries.as_array().unwrap().iter().find(|entry| entry["node"] == node).unwrap().clone()
+    };
     assert_eq!((&entry("a1")["state"], &entry("a1")["attempt"]), (&"whole".into(), &0.into()));
-    assert!(entry("a1")["notes"].to_string().contains("2 attempts were delivered; attempt 0 counts"));
+    assert!(
+        entry("a1")["notes"].to_string().contains("2 attempts were delivered; attempt 0 counts")
+    );
     assert!(entry("a2")["reason"].to_string().contains("cut short after"), "{entries:#}");
     assert!(entry("a3")["reason"].to_string().contains("no journal"), "{entries:#}");
     // The longer journal of the same attempt takes the place of the shorter.
     write(&place, "a2.jsonl", &cut);
     write(&place, "a4.jsonl", &emitted_by(&place, "crash", "a4", 0));
     let (code, text, _) = collect(&place, "");
-    assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 1 partial, 1 missing\n"), "{text}");
+    assert!(
+        code == 1 && text.starts_with("fleet run night: 2 whole, 1 partial, 1 missing\n"),
+        "{text}"
+    );
     assert!(text.contains("nothing of it could be measured: "), "{text}");
 }
 
@@ -176,13 +201,14 @@ fn what_is_no_part_of_it_is_refused_with_the_reason() {
     }
 }
 
-/// A journal behind a login banner counts and is marked; a node whose file says something else has that beside its
-/// name.
+/// A journal behind a login banner counts and is marked; a node whose file says something else has
+/// that beside its name.
 #[test]
 fn banners_are_passed_over_and_other_texts_quoted() {
     let place = Place::alone();
     write(&place, "n13", &format!("Welcome!\n\n{}", emitted(&place, "n13", 0)));
-    let spaced = emitted(&place, "n15", 0).replacen("{\"type\":\"run\",", "{ \"type\" : \"run\", ", 1);
+    let spaced =
+        emitted(&place, "n15", 0).replacen("{\"type\":\"run\",", "{ \"type\" : \"run\", ", 1);
     write(&place, "n15", &spaced);
     write(&place, "n14", "ssh: connect to host n14 port 22: No route to host\n");
     write(&place, "n16.jsonl", "Permission denied (publickey).\n");
@@ -190,7 +216,10 @@ fn banners_are_passed_over_and_other_texts_quoted() {
     assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 3 missing\n"), "{text}{said}");
     let line = |node: &str| text.lines().find(|line| line.starts_with(node)).unwrap().to_owned();
     assert!(line("n13").contains("whole    2 lines before its journal skipped"), "{text}");
-    assert!(line("n14").contains("it begins with 'ssh: connect to host n14 port 22: No route to host'"), "{text}");
+    assert!(
+        line("n14").contains("it begins with 'ssh: connect to host n14 port 22: No route to host'"),
+        "{text}"
+    );
     assert!(line("n16").contains("line 1: this is not a unixmark run"), "{text}");
     assert!(line("n17").contains("no journal of it was found"), "{text}");
     assert!(said.contains("no journals: ") && said.contains("not taken in: "), "{said}");
@@ -208,7 +237,8 @@ fn a_redacted_fleet_names_nobody() {
     let files = contents(&place.root.path().join("fleet"));
     let scratch = place.scratch().display().to_string();
     for (path, bytes) in &files {
-        let all = format!("{}{}", path.file_name().unwrap().display(), String::from_utf8_lossy(bytes));
+        let all =
+            format!("{}{}", path.file_name().unwrap().display(), String::from_utf8_lossy(bytes));
         assert!(!all.contains("secret") && !all.contains(&scratch), "{all:.500}");
     }
     collect(&place, "--redact --expect secret1,secret2,secret3");
@@ -231,11 +261,15 @@ fn another_fleet_run_is_not_mixed_in() {
     let own = source.with_extension("json");
     std::fs::write(&own, "mine").unwrap();
     let root = place.root.path().display();
-    let output = place.unixmark(&format!("export --parquet {root}/archive {}", source.display())).output().unwrap();
+    let output = place
+        .unixmark(&format!("export --parquet {root}/archive {}", source.display()))
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
     std::fs::write(place.root.path().join("none"), "").unwrap();
-    let output = place.unixmark(&format!("collect {root}/none --into {root}/new")).output().unwrap();
+    let output =
+        place.unixmark(&format!("collect {root}/none --into {root}/new")).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(!place.root.path().join("new").exists());
 }
@@ -250,8 +284,9 @@ fn a_damaged_journal_is_a_partial_node() {
     assert_eq!(collect(&place, "").0, 0);
     let nodes = place.root.path().join("fleet/nodes");
     let names = std::fs::read_dir(&nodes).unwrap().map(|entry| entry.unwrap().path());
-    let journal =
-        names.filter(|path| path.extension().unwrap() == "jsonl").find(|path| path.to_str().unwrap().contains("a.2"));
+    let journal = names
+        .filter(|path| path.extension().unwrap() == "jsonl")
+        .find(|path| path.to_str().unwrap().contains("a.2"));
     std::fs::write(journal.unwrap(), "{\"type\":\"run\",\u{1b}[2J}\n").unwrap();
     let entries = status(&place)["entries"].as_array().unwrap().clone();
     assert_eq!(entries.len(), 2, "{entries:?}");
@@ -266,23 +301,37 @@ fn a_damaged_journal_is_a_partial_node() {
 fn names_of_nodes_lead_nowhere() {
     let place = Place::alone();
     let good = emitted(&place, "a1", 0);
-    for (number, node) in ["../../../etc/cron.d/x", "a/b", ".", "", "x\\u0000y", &"n".repeat(500)].iter().enumerate() {
-        write(&place, &format!("{number}.jsonl"), &good.replace("\"node\":\"a1\"", &format!("\"node\":\"{node}\"")));
+    for (number, node) in
+        ["../../../etc/cron.d/x", "a/b", ".", "", "x\\u0000y", &"n".repeat(500)].iter().enumerate()
+    {
+        write(
+            &place,
+            &format!("{number}.jsonl"),
+            &good.replace("\"node\":\"a1\"", &format!("\"node\":\"{node}\"")),
+        );
     }
     let (code, text, said) = collect(&place, "");
     assert_eq!(code, 0, "{text}{said}");
     let entries = status(&place)["entries"].as_array().unwrap().len();
     assert_eq!(entries, 6);
     let files = contents(&place.root.path().join("fleet"));
-    assert_eq!(files.len(), 14, "six journals with what they came to, the manifest and the lock: {files:?}");
+    assert_eq!(
+        files.len(),
+        14,
+        "six journals with what they came to, the manifest and the lock: {files:?}"
+    );
 }
 
 #[test]
 fn a_host_runs_one_fleet_s_measurement_at_a_time() {
     let place = Place::alone();
     let slow = testing::fake("honest");
-    let words = format!("run --dir {} --program {} -c 1 -i 20 -q", place.scratch().display(), slow.display());
-    let tool = assert_cmd::cargo::cargo_bin("unixmark");
+    let words = format!(
+        "run --dir {} --program {} -c 1 -i 20 -q",
+        place.scratch().display(),
+        slow.display()
+    );
+    let tool = testing::built_program("unixmark");
     let mut first = std::process::Command::new(tool)
         .args(words.split_whitespace())
         .env("UNIXMARK_RESULTS", place.results())
@@ -296,7 +345,11 @@ fn a_host_runs_one_fleet_s_measurement_at_a_time() {
     }
     let second = place.unixmark(&format!("{words} --fleet night")).output().unwrap();
     assert_eq!(second.status.code(), Some(3));
-    assert!(stderr(&second).contains("another unixmark is measuring on this host"), "{}", stderr(&second));
+    assert!(
+        stderr(&second).contains("another unixmark is measuring on this host"),
+        "{}",
+        stderr(&second)
+    );
     first.kill().unwrap();
     first.wait().unwrap();
 }

@@ -1,4 +1,5 @@
-//! Fleets: journals of many nodes make one run, and Slurm, Ansible and Kubernetes start and collect them.
+//! Fleets: journals of many nodes make one run, and Slurm, Ansible and Kubernetes start and collect
+//! them.
 #![cfg(test)]
 
 mod ansible;

@@ -16,8 +16,8 @@ pub fn measured(test: &Test) -> PathBuf {
     program(MEASURED, test)
 }
 
-/// Returns the builds whose programs are run: as they are measured; where all must run, by both compilers with other
-/// flags too.
+/// Returns the builds whose programs are run: as they are measured; where all must run, by both
+/// compilers with other flags too.
 pub fn builds() -> Vec<Build> {
     if !testing::all_must_run() {
         return vec![MEASURED];

@@ -1,5 +1,5 @@
-//! The interactive tests of several processes: their frames are in order, and nothing of them outlives a dead stage or
-//! the tool. Relations only, never speeds.
+//! The interactive tests of several processes: their frames are in order, and nothing of them
+//! outlives a dead stage or the tool. Relations only, never speeds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,7 +30,8 @@ fn ready(name: &str, args: &[&str]) -> Option<Hand> {
     hand.is_ready().then_some(hand)
 }
 
-/// Waits for its end, which must come in time and leave nothing; returns what it said after `ready`.
+/// Waits for its end, which must come in time and leave nothing; returns what it said after
+/// `ready`.
 fn said_until_end(mut hand: Hand, limit: std::time::Duration) -> String {
     let end = hand.end(limit);
     assert_eq!(end.complaint, "", "{}", end.said);
@@ -63,11 +64,17 @@ fn verify(program: &str, said: &str) -> (Vec<u64>, Vec<Vec<u64>>) {
     assert_eq!(slices.len(), 2, "{program}: {said}");
     let start = slices[0][0];
     for frame in &frames {
-        assert!(frame.len() == if program == "input_chain" { 4 } else { 3 }, "{program}: {frame:?}");
+        assert!(
+            frame.len() == if program == "input_chain" { 4 } else { 3 },
+            "{program}: {frame:?}"
+        );
         assert!(start <= frame[0] && frame[0] <= frame[1], "{program}: {frame:?}");
         assert!(frame[2] == 0 || frame[1] <= frame[2], "{program}: {frame:?}");
         // The stamp is kept in units of 16 ns, as the other moments are.
-        assert!(frame.len() == 3 || (frame[0] <= frame[3] && frame[3] <= frame[1]), "{program}: {frame:?}");
+        assert!(
+            frame.len() == 3 || (frame[0] <= frame[3] && frame[3] <= frame[1]),
+            "{program}: {frame:?}"
+        );
     }
     assert!(frames.windows(2).all(|pair| pair[0][0] < pair[1][0]), "{program}: {frames:?}");
     let done = frames.iter().filter(|frame| frame[2] > 0).count() as u64;
@@ -93,15 +100,20 @@ fn frames_are_planned_and_in_order() {
         ("terminal_echo", [0, 20_000_000, 200_000]),
         ("app_launch", [250_000_000, 0, 5_000_000]),
     ]);
-    let items: Vec<_> = builds().into_iter().flat_map(|build| PROGRAMS.map(|program| (build, program))).collect();
+    let items: Vec<_> =
+        builds().into_iter().flat_map(|build| PROGRAMS.map(|program| (build, program))).collect();
     each(&items, |(build, program)| {
-        let Some((plan, frames)) = measure(*build, program, &[SPEED]) else { return };
+        let Some((plan, frames)) = measure(*build, program, &[SPEED]) else {
+            return;
+        };
         assert_eq!(plan[..3], plans[program], "{program}");
         assert!(frames.len() as u64 <= plan[3], "{program}: {plan:?}");
         assert!(!frames.is_empty(), "{program}");
         match *program {
             // Uncapped: a frame is due as soon as the one before is shown.
-            "game_frame" => assert!(frames.windows(2).all(|pair| pair[1][0].abs_diff(pair[0][2]) < 16)),
+            "game_frame" => {
+                assert!(frames.windows(2).all(|pair| pair[1][0].abs_diff(pair[0][2]) < 16))
+            }
             // (1 s - 20 ms of jitter - 20 ms of deadline) / 50 ms
             "terminal_echo" => assert_eq!(plan[3], 19),
             "app_launch" => assert_eq!(plan[3], 4),
@@ -129,19 +141,25 @@ fn a_cap_holds_frames_back() {
     let args = [SPEED, "main=100", "render=100", "worker=100", "cap=20000"];
     let (plan, frames) = measure(MEASURED, "game_frame", &args).unwrap();
     assert_eq!(plan[0], 0);
-    assert!(frames.len() <= 51 && frames.windows(2).all(|pair| pair[1][0] - pair[0][0] >= 20_000_000), "{frames:?}");
+    assert!(
+        frames.len() <= 51 && frames.windows(2).all(|pair| pair[1][0] - pair[0][0] >= 20_000_000),
+        "{frames:?}"
+    );
 }
 
 /// As loads they work until stdin closes, and report what they did since the mark.
 #[test]
 fn they_are_loads_too() {
     each(&PROGRAMS, |program| {
-        let Some(mut hand) = ready(program, &[SPEED]) else { return };
+        let Some(mut hand) = ready(program, &[SPEED]) else {
+            return;
+        };
         hand.say("go 0 0 0");
         hand.mark();
         hand.close();
         let said = said_until_end(hand, SOON);
-        let slices: Vec<_> = said.lines().filter_map(|line| line.strip_prefix("slice ")).map(numbers).collect();
+        let slices: Vec<_> =
+            said.lines().filter_map(|line| line.strip_prefix("slice ")).map(numbers).collect();
         assert!(slices.len() == 1 && slices[0][2] > 0, "{program}: {said}");
         assert!(said.ends_with("done\n"), "{program}: {said}");
     });
@@ -151,19 +169,26 @@ fn they_are_loads_too() {
 #[test]
 fn a_stage_that_dies_is_an_error() {
     let deaths = [(0, "go 0 1000000000 60"), (1, "go 0 1000000000 60"), (2, "go 0 1000000000 0")];
-    let items: Vec<_> = PROGRAMS.into_iter().flat_map(|program| deaths.map(|death| (program, death))).collect();
+    let items: Vec<_> =
+        PROGRAMS.into_iter().flat_map(|program| deaths.map(|death| (program, death))).collect();
     each(&items, |(program, (stage, go))| {
-        let Some(mut hand) = ready(program, &[SPEED]) else { return };
+        let Some(mut hand) = ready(program, &[SPEED]) else {
+            return;
+        };
         hand.say(go);
         hand.heard();
         kill_one(&mut hand, *stage);
         let said = said_until_end(hand, AT_ONCE);
         let last = said.lines().last().unwrap_or("");
-        assert!(last.starts_with("error ") && last.contains(" ended "), "{program} {stage}: {said}");
+        assert!(
+            last.starts_with("error ") && last.contains(" ended "),
+            "{program} {stage}: {said}"
+        );
     });
 }
 
-/// Kills one of its children, and another where it goes on with others, as that had ended by itself before.
+/// Kills one of its children, and another where it goes on with others, as that had ended by itself
+/// before.
 fn kill_one(hand: &mut Hand, number: usize) {
     let begun = Instant::now();
     while !hand.has_ended() && begun.elapsed() < AT_ONCE {
@@ -176,12 +201,16 @@ fn kill_one(hand: &mut Hand, number: usize) {
     }
 }
 
-/// Neither the end of stdin nor the death of the program leaves anything behind, whatever the stages are doing.
+/// Neither the end of stdin nor the death of the program leaves anything behind, whatever the
+/// stages are doing.
 #[test]
 fn nothing_outlives_the_tool() {
-    let items: Vec<_> = PROGRAMS.into_iter().flat_map(|program| [(program, false), (program, true)]).collect();
+    let items: Vec<_> =
+        PROGRAMS.into_iter().flat_map(|program| [(program, false), (program, true)]).collect();
     each(&items, |(program, stops)| {
-        let Some(mut hand) = ready(program, &[SPEED, "policy=batch"]) else { return };
+        let Some(mut hand) = ready(program, &[SPEED, "policy=batch"]) else {
+            return;
+        };
         hand.say("go 0 1000000000 100");
         hand.heard();
         assert!(hand.waits(SOON, |hand| !hand.children().is_empty()), "{program} has no stages");
@@ -197,14 +226,29 @@ fn nothing_outlives_the_tool() {
     });
 }
 
-/// An argument that they have no use for does not break them; what they cannot do is a skip or an error.
+/// An argument that they have no use for does not break them; what they cannot do is a skip or an
+/// error.
 #[test]
 fn arguments_of_other_tasks_are_taken() {
-    let last = |name: &str, arg: &str| said_until_end(Hand::with(&built(MEASURED, name), [SPEED, arg]), SOON);
+    let last = |name: &str, arg: &str| {
+        said_until_end(Hand::with(&built(MEASURED, name), [SPEED, arg]), SOON)
+    };
     each(&PROGRAMS, |program| {
-        let args = [SPEED, "unit=cpu", "footprint=256", "policy=fifo", "priority=50", "fallback=1", "lock=1"];
+        let args = [
+            SPEED,
+            "unit=cpu",
+            "footprint=256",
+            "policy=fifo",
+            "priority=50",
+            "fallback=1",
+            "lock=1",
+        ];
         measure(MEASURED, program, &args);
-        assert!(last(program, "wake=eventfd").starts_with("skip wake=eventfd is for tasks with a period"), "{program}");
+        assert!(
+            last(program, "wake=eventfd")
+                .starts_with("skip wake=eventfd is for tasks with a period"),
+            "{program}"
+        );
     });
     assert!(last("game_frame", "policy=deadline").starts_with("skip the deadline policy"));
     assert!(last("terminal_echo", "jitter=30000").starts_with("error jitter=30000 "));

@@ -9,8 +9,14 @@ int counters_begin(pid_t child)
     return 1;
 }
 
-int counters_end(struct counters *counted)
+int counters_read(struct counters *counted)
 {
     *counted = (struct counters){.instructions = 1234567, .cycles = 7654321};
+    return 1;
+}
+
+int counters_end(struct counters *counted)
+{
+    counters_read(counted);
     return ended++ == 0;
 }

@@ -1,4 +1,5 @@
-//! Planted delays: a program that is stopped before its start or across the end of its window never moves the window.
+//! Planted delays: a program that is stopped before its start or across the end of its window never
+//! moves the window.
 
 use std::time::Duration;
 
@@ -26,8 +27,8 @@ fn sleep_until(ns: u64) {
     std::thread::sleep(Duration::from_nanos(ns.saturating_sub(now())));
 }
 
-/// Runs a test for five slices of 100 ms, stopped for as long as lies between two moments in ms since the planned
-/// start.
+/// Runs a test for five slices of 100 ms, stopped for as long as lies between two moments in ms
+/// since the planned start.
 fn stopped(id: &str, from: i64, to: u64) -> Copy {
     let _alone = Machine::alone();
     let test = Catalogue::load().unwrap().test(id).unwrap().clone();
@@ -71,7 +72,11 @@ fn a_rate_that_begins_late_ends_when_it_was_planned_to() {
     for id in RATES {
         let copy = stopped(id, -50, 250);
         let (from, to) = window(&copy);
-        assert!(from >= 250 && (from < to || id == "shell1") && to < 600, "{id}: {from}..{to}: {:?}", copy.slices);
+        assert!(
+            from >= 250 && (from < to || id == "shell1") && to < 600,
+            "{id}: {from}..{to}: {:?}",
+            copy.slices
+        );
         assert!(copy.slices.iter().all(|slice| slice.end / MS >= 250), "{id}: {:?}", copy.slices);
     }
 }
@@ -121,20 +126,29 @@ fn what_a_task_misses_before_it_begins_is_dropped_and_has_waited() {
                 assert_eq!(frames.schedule.planned, 29);
                 let least = if from < 0 { 15 } else { 10 };
                 assert!(frames.dropped() >= least, "{from}..{to}: {} dropped", frames.dropped());
-                let waited =
-                    frames.corrected.counts().filter(|(ns, _)| *ns > 50 * MS).map(|(_, count)| count).sum::<u64>();
+                let waited = frames
+                    .corrected
+                    .counts()
+                    .filter(|(ns, _)| *ns > 50 * MS)
+                    .map(|(_, count)| count)
+                    .sum::<u64>();
                 assert!(waited >= 8, "{from}..{to}: {waited} frames waited for more than 50 ms");
             }
         }
     }
 }
 
-/// The program that reads the clock and nothing else sees the time in which it was stopped, and one gap that long.
+/// The program that reads the clock and nothing else sees the time in which it was stopped, and one
+/// gap that long.
 #[test]
 fn noise_is_the_time_that_others_have() {
     let copy = stopped("noise", 100, 400);
     let value = |name: &str| copy.values[name].0;
     assert!(value("held") >= 59.9 && value("held") <= 100.0, "{:?}", copy.values);
     assert!(value("longest") >= 299_000.0 && value("gaps_1ms") >= 2.0, "{:?}", copy.values);
-    assert!(value("gaps") >= value("gaps_10us") && value("gaps_10us") >= value("gaps_100us"), "{:?}", copy.values);
+    assert!(
+        value("gaps") >= value("gaps_10us") && value("gaps_10us") >= value("gaps_100us"),
+        "{:?}",
+        copy.values
+    );
 }

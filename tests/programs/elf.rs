@@ -25,13 +25,19 @@ impl Elf {
             let join = |number: usize, byte: &u8| number << 8 | usize::from(*byte);
             Some(if big { field.fold(0, join) } else { field.rev().fold(0, join) })
         };
-        // e_phoff, e_phentsize, e_phnum; p_type is a segment's first word, and 3 (PT_INTERP) names a linker.
+        // e_phoff, e_phentsize, e_phnum; p_type is a segment's first word, and 3 (PT_INTERP) names
+        // a linker.
         let (table, size, count) = if wide {
             (number(32, 8)?, number(54, 2)?, number(56, 2)?)
         } else {
             (number(28, 4)?, number(42, 2)?, number(44, 2)?)
         };
         let interpreted = (0..count).any(|segment| number(table + segment * size, 4) == Some(3));
-        Some(Elf { bits: if wide { 64 } else { 32 }, big, machine: u16::try_from(number(18, 2)?).ok()?, interpreted })
+        Some(Elf {
+            bits: if wide { 64 } else { 32 },
+            big,
+            machine: u16::try_from(number(18, 2)?).ok()?,
+            interpreted,
+        })
     }
 }

@@ -1,5 +1,5 @@
-//! The loads: each works until it is told to end, and leaves nothing behind however it ends. Relations and counts,
-//! never speeds.
+//! The loads: each works until it is told to end, and leaves nothing behind however it ends.
+//! Relations and counts, never speeds.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -37,8 +37,10 @@ const SMALL: &[(&str, &[&str])] = &[
 /// The loads, one row of each program unless all must run.
 fn rows() -> Vec<Arc<Test>> {
     let catalogue = Catalogue::load().unwrap();
-    // Some need what their condition gives them: swap, a slow disk. tests/system/experiment.rs has those.
-    let alone = |test: &Test| !test.args.iter().any(|arg| ["swap=1", "slow=1"].contains(&arg.as_str()));
+    // Some need what their condition gives them: swap, a slow disk. tests/system/experiment.rs has
+    // those.
+    let alone =
+        |test: &Test| !test.args.iter().any(|arg| ["swap=1", "slow=1"].contains(&arg.as_str()));
     let here = |test: &&Arc<Test>| test.program.starts_with("load/") && alone(test);
     let all: Vec<Arc<Test>> = catalogue.loads().filter(here).cloned().collect();
     if testing::all_must_run() {
@@ -51,12 +53,18 @@ fn rows() -> Vec<Arc<Test>> {
 /// What makes a row small.
 pub fn small_words(test: &Test) -> &'static [&'static str] {
     let find = |name: &str| SMALL.iter().find(|(id, _)| *id == name).map(|(_, args)| *args);
-    find(&test.id).or_else(|| find(test.binary())).unwrap_or_else(|| panic!("{}: give it a size", test.id))
+    find(&test.id)
+        .or_else(|| find(test.binary()))
+        .unwrap_or_else(|| panic!("{}: give it a size", test.id))
 }
 
 /// The arguments of a row at a small size.
 fn small(test: &Test) -> Vec<String> {
-    test.args.iter().cloned().chain(small_words(test).iter().map(|word| (*word).to_owned())).collect()
+    test.args
+        .iter()
+        .cloned()
+        .chain(small_words(test).iter().map(|word| (*word).to_owned()))
+        .collect()
 }
 
 /// Starts a load as it is measured, at a small size.
@@ -75,7 +83,8 @@ fn whole_life(test: &Test, binary: &Path) -> u64 {
     assert!(end.status.success(), "{}: {} {:?}", test.id, end.status, end.said);
     assert_eq!(hand.members(), Vec::<i32>::new(), "{} leaves processes behind", test.id);
     hand.leaves_little();
-    let rest: Vec<&str> = end.said.lines().skip(1).skip_while(|line| line.starts_with("pulse ")).collect();
+    let rest: Vec<&str> =
+        end.said.lines().skip(1).skip_while(|line| line.starts_with("pulse ")).collect();
     let kinds: Vec<&str> = rest.iter().map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(kinds, ["slice", "usage", "done"], "{}: {rest:?}", test.id);
     let slice: Vec<u64> = rest[0].split(' ').skip(1).map(|word| word.parse().unwrap()).collect();
@@ -93,7 +102,9 @@ fn every_load_works_until_it_is_told_to_end() {
 #[test]
 #[ignore = "compiles all with sanitizers"]
 fn every_load_is_clean_under_sanitizers() {
-    each(&rows(), |test| _ = whole_life(test, &program(Build { cc: "gcc", flags: SANITIZED }, test)));
+    each(&rows(), |test| {
+        _ = whole_life(test, &program(Build { cc: "gcc", flags: SANITIZED }, test))
+    });
 }
 
 #[test]
@@ -101,7 +112,12 @@ fn a_load_can_be_measured_over_a_window() {
     each(&rows(), |test| {
         let said = work(|| start(test), 400);
         assert_eq!(said.lines().next(), Some("ready"), "{}: {said}", test.id);
-        assert_eq!(said.lines().filter(|line| line.starts_with("slice ")).count(), 2, "{}: {said}", test.id);
+        assert_eq!(
+            said.lines().filter(|line| line.starts_with("slice ")).count(),
+            2,
+            "{}: {said}",
+            test.id
+        );
     });
 }
 
@@ -130,7 +146,8 @@ fn the_workers_die_with_a_leader_that_is_killed() {
     });
 }
 
-/// A worker that somebody kills ends the load with an error, or is none of the lasting ones: it never hangs it.
+/// A worker that somebody kills ends the load with an error, or is none of the lasting ones: it
+/// never hangs it.
 #[test]
 fn a_worker_that_is_killed_hangs_nothing() {
     let killed = |hand: &mut Hand| {
@@ -144,7 +161,12 @@ fn a_worker_that_is_killed_hangs_nothing() {
         assert!(hand.waits(AT_ONCE, killed), "{} has no workers", test.id);
         let end = hand.end(AT_ONCE);
         let last = end.said.lines().last().unwrap();
-        assert!(end.status.code() == Some(1) && last.starts_with("error "), "{}: {} {last}", test.id, end.status);
+        assert!(
+            end.status.code() == Some(1) && last.starts_with("error "),
+            "{}: {} {last}",
+            test.id,
+            end.status
+        );
         hand.leaves_no_process_within(AT_ONCE);
         hand.leaves_little();
     });
@@ -158,7 +180,8 @@ fn a_load_works_for_a_part_of_the_time() {
     assert!(rows.len() >= 6, "{rows:?}");
     each(&rows, |test| {
         let done = |duty: &str| {
-            let mut hand = Hand::with(&measured(test), small(test).into_iter().chain([duty.to_owned()]));
+            let mut hand =
+                Hand::with(&measured(test), small(test).into_iter().chain([duty.to_owned()]));
             assert_eq!(hand.line(), "ready", "{}", test.id);
             hand.say("go 0 200000000 2");
             let end = hand.end(AT_ONCE);
@@ -193,7 +216,10 @@ fn what_cannot_run_here_is_skipped_with_the_reason() {
     let _shared = testing::Machine::shared();
     let test = Catalogue::load().unwrap().test("write").unwrap().clone();
     let said = Hand::with(&measured(&test), ["size=1048576"]).line();
-    assert!(said.starts_with("skip ") && said.contains("MiB more") && said.contains("--dir"), "{said}");
+    assert!(
+        said.starts_with("skip ") && said.contains("MiB more") && said.contains("--dir"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -224,7 +250,11 @@ fn wrong_arguments_are_named() {
         let args: Vec<String> = small(&test).into_iter().chain([word.to_owned()]).collect();
         let end = Hand::with(&measured(&test), &args).end(SOON);
         let name = word.split('=').next().unwrap();
-        assert!(end.said.starts_with("error ") && end.said.contains(name), "{id} {word}: {}", end.said);
+        assert!(
+            end.said.starts_with("error ") && end.said.contains(name),
+            "{id} {word}: {}",
+            end.said
+        );
         assert_eq!(end.status.code(), Some(1), "{id} {word}");
     }
 }

@@ -13,3 +13,4 @@ mod hand;
 mod loads;
 mod rates;
 mod requests;
+mod threads;

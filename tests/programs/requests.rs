@@ -1,6 +1,6 @@
-//! The server of requests: it answers in order, keeps to its schedule, and a delay or a stall shows as what it is.
-//! Queues are held against the textbook by simulation over the moments that the program planned; of time only relations
-//! are asserted.
+//! The server of requests: it answers in order, keeps to its schedule, and a delay or a stall shows
+//! as what it is. Queues are held against the textbook by simulation over the moments that the
+//! program planned; of time only relations are asserted.
 
 use std::path::PathBuf;
 
@@ -79,9 +79,11 @@ fn random(seed: &mut u64) -> f64 {
 fn a_queue_waits_as_the_textbook_says() {
     let _shared = testing::Machine::shared();
     const SERVICE: f64 = 50_000.0;
-    // 10 000 a second for two seconds; the machine may serve fewer in that time, but plans them all.
+    // 10 000 a second for two seconds; the machine may serve fewer in that time, but plans them
+    // all.
     let args = [&QUEUE[..], &["think=50", "rate=10000", "seed=3"]].concat();
-    let planned: Vec<u64> = serve(MEASURED, &args, 2).iter().map(|request| request.planned).collect();
+    let planned: Vec<u64> =
+        serve(MEASURED, &args, 2).iter().map(|request| request.planned).collect();
     let gaps = || planned.windows(2).map(|pair| (pair[1] - pair[0]) as f64);
     let (gap, count) = (mean(gaps()), planned.len() as f64);
     assert!((gap / 100_000.0 - 1.0).abs() < 4.0 / count.sqrt(), "a gap of {gap} ns");
@@ -102,7 +104,8 @@ fn requests_are_served_in_order() {
     for service in ["fixed", "exponential"] {
         let service_is = format!("service={service}");
         let args = [&QUEUE[..], &["think=2000", "rate=200", "seed=7", &service_is]].concat();
-        let requests: Vec<Request> = serve(MEASURED, &args, 2).into_iter().filter(|one| one.done > 0).collect();
+        let requests: Vec<Request> =
+            serve(MEASURED, &args, 2).into_iter().filter(|one| one.done > 0).collect();
         // The first worker's seed.
         let mut seed = 7 + 1_000_003;
         for pair in requests.windows(2) {
@@ -116,9 +119,15 @@ fn requests_are_served_in_order() {
 #[test]
 fn fixed_arrivals_are_a_clock() {
     let _shared = testing::Machine::shared();
-    let requests = serve(MEASURED, &["arrivals=fixed", "messengers=2", "rate=100", "share=50", "deadline=1"], 1);
+    let requests = serve(
+        MEASURED,
+        &["arrivals=fixed", "messengers=2", "rate=100", "share=50", "deadline=1"],
+        1,
+    );
     assert_eq!(requests.len(), 49, "the last one's deadline ends with the window");
-    assert!(requests.windows(2).all(|pair| (pair[1].planned - pair[0].planned).abs_diff(20 * MS) < 100));
+    assert!(
+        requests.windows(2).all(|pair| (pair[1].planned - pair[0].planned).abs_diff(20 * MS) < 100)
+    );
 }
 
 /// A worker that runs later by a delay has that in its wake-up and in its answer.
@@ -133,15 +142,20 @@ fn a_delay_shifts_both() {
     let (wake, response) = least("delay=0");
     let (late, answered) = least("delay=5000");
     assert!(wake < 5 * MS && late + 32 >= 5 * MS, "{wake} {late}");
-    assert!(response >= MS && answered + 64 >= 6 * MS && answered > response, "{response} {answered}");
+    assert!(
+        response >= MS && answered + 64 >= 6 * MS && answered > response,
+        "{response} {answered}"
+    );
 }
 
-/// A messenger that halts for 0.3 s makes late what was planned meanwhile; where nothing is planned, nothing is late.
+/// A messenger that halts for 0.3 s makes late what was planned meanwhile; where nothing is
+/// planned, nothing is late.
 #[test]
 fn a_stall_shows_only_where_requests_do_not_wait_for_it() {
     let _shared = testing::Machine::shared();
     let late = |arrivals: &str| {
-        let args = ["think=100", "workers=1", "rate=200", "deadline=100000", "stall=300000", arrivals];
+        let args =
+            ["think=100", "workers=1", "rate=200", "deadline=100000", "stall=300000", arrivals];
         let requests = serve(MEASURED, &args, 2);
         requests.iter().filter(|one| one.done == 0 || one.response() > 100 * MS).count()
     };
@@ -158,14 +172,25 @@ fn what_comes_too_fast_is_left_over() {
     let requests = serve(MEASURED, &args, 2);
     let answered = requests.iter().filter(|one| one.done > 0).count();
     assert_eq!(requests.len(), 799);
-    assert!((100..=400).contains(&answered), "two workers answer at most 400 in two seconds: {answered}");
+    assert!(
+        (100..=400).contains(&answered),
+        "two workers answer at most 400 in two seconds: {answered}"
+    );
     assert!(requests.iter().skip(400).all(|one| one.done == 0), "those that came last are left");
 }
 
 #[test]
 fn they_come_over_connections_and_with_a_disk() {
-    for args in [&["through=tcp"][..], &["through=tcp", "arrivals=poisson"], &["io=read"], &["io=fsync", "workers=3"]] {
-        assert!(serve(MEASURED, &[args, &["think=1000", "messengers=2"]].concat(), 1).len() > 5, "{args:?}");
+    for args in [
+        &["through=tcp"][..],
+        &["through=tcp", "arrivals=poisson"],
+        &["io=read"],
+        &["io=fsync", "workers=3"],
+    ] {
+        assert!(
+            serve(MEASURED, &[args, &["think=1000", "messengers=2"]].concat(), 1).len() > 5,
+            "{args:?}"
+        );
     }
 }
 
@@ -177,7 +202,11 @@ fn it_is_a_load_too() {
         hand.mark();
         hand.close();
         let end = hand.end(SOON);
-        assert!(end.said.ends_with("done\n") && end.said.contains("\nslice "), "{arg}: {}", end.said);
+        assert!(
+            end.said.ends_with("done\n") && end.said.contains("\nslice "),
+            "{arg}: {}",
+            end.said
+        );
     });
 }
 
@@ -196,7 +225,9 @@ fn it_ends_with_the_tool() {
 #[test]
 fn what_it_cannot_do_is_said() {
     let last = |arg: &str| Hand::with(&built(MEASURED), ["speed=100000", arg]).end(SOON).said;
-    assert!(last("through=pigeon").starts_with("error through=pigeon is not known: try through=tcp"));
+    assert!(
+        last("through=pigeon").starts_with("error through=pigeon is not known: try through=tcp")
+    );
     assert!(last("break_over=5").starts_with("skip --break-over is for tasks whose frames follow"));
     assert!(last("wake=futex").starts_with("skip wake=futex is for tasks with a period"));
     assert!(
@@ -211,7 +242,11 @@ fn what_it_cannot_do_is_said() {
 #[ignore = "compiles all with sanitizers"]
 fn they_are_clean_under_sanitizers() {
     let build = Build { cc: "gcc", flags: SANITIZED };
-    for args in [&["arrivals=closed"][..], &["arrivals=poisson", "service=exponential"], &["through=tcp", "io=fsync"]] {
+    for args in [
+        &["arrivals=closed"][..],
+        &["arrivals=poisson", "service=exponential"],
+        &["through=tcp", "io=fsync"],
+    ] {
         serve(build, args, 1);
     }
 }

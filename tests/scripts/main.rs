@@ -26,7 +26,9 @@ impl Sandbox {
         let path = std::env::var_os("PATH").unwrap();
         for command in commands.split_whitespace() {
             let mut places = std::env::split_paths(&path).map(|folder| folder.join(command));
-            let place = places.find(|place| place.is_file()).unwrap_or_else(|| panic!("{command} is not installed"));
+            let place = places
+                .find(|place| place.is_file())
+                .unwrap_or_else(|| panic!("{command} is not installed"));
             symlink(place, made.path("bin").join(command)).unwrap();
         }
         made
@@ -43,14 +45,20 @@ impl Sandbox {
 
     fn run(&self, script: &Path, words: &[&str], environment: &[(&str, &str)]) -> Output {
         let mut command = Command::new(self.path("bin/sh"));
-        command.arg(script).args(words).env_clear().env("PATH", self.path("bin")).env("HOME", self.path("home"));
+        command
+            .arg(script)
+            .args(words)
+            .env_clear()
+            .env("PATH", self.path("bin"))
+            .env("HOME", self.path("home"));
         command.env("ROOT", self.root.path());
         command.envs(environment.iter().copied()).output().unwrap()
     }
 }
 
-/// Writes a script. A process of its own does: a test beside this one that starts a program meanwhile would hold the
-/// file open for writing until then, and a file that is open for writing cannot be executed (ETXTBSY).
+/// Writes a script. A process of its own does: a test beside this one that starts a program
+/// meanwhile would hold the file open for writing until then, and a file that is open for writing
+/// cannot be executed (ETXTBSY).
 fn executable(path: &Path, script: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let source = path.with_extension("source");

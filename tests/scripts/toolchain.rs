@@ -3,7 +3,8 @@
 use super::{Sandbox, executable};
 use testing::stderr;
 
-const COMMANDS: &str = "sh sed sort head cut cat mktemp rm mkdir cp chmod sha256sum uname dirname id";
+const COMMANDS: &str =
+    "sh sed sort head cut cat mktemp rm mkdir cp chmod sha256sum uname dirname id";
 
 /// What rustup-init does: cargo and rustc appear in the user's home.
 const INIT: &str = r#"echo "$*" >>"$HOME/init"
@@ -56,15 +57,23 @@ fn a_missing_toolchain_is_installed_and_announced_in_a_line() {
     machine.fake("curl", CURL);
     let (code, said) = see_to(&machine, &["fmt:rustfmt"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.starts_with("Rust is missing: installing it with rustup") && said.lines().count() == 1, "{said}");
+    assert!(
+        said.starts_with("Rust is missing: installing it with rustup") && said.lines().count() == 1,
+        "{said}"
+    );
     assert!(said.contains("/home/.cargo and "), "{said}");
     let words = std::fs::read_to_string(machine.path("home/init")).unwrap();
     assert!(
-        words.contains("-y ") && words.contains("--no-modify-path") && words.contains("--profile minimal"),
+        words.contains("-y ")
+            && words.contains("--no-modify-path")
+            && words.contains("--profile minimal"),
         "{words}"
     );
     let fetched = std::fs::read_to_string(machine.path("fetched")).unwrap();
-    assert!(fetched.lines().all(|url| url.starts_with("https://static.rust-lang.org/rustup/dist/")), "{fetched}");
+    assert!(
+        fetched.lines().all(|url| url.starts_with("https://static.rust-lang.org/rustup/dist/")),
+        "{fetched}"
+    );
     // It is there now, though no PATH of the caller's has it.
     assert_eq!(see_to(&machine, &[]), (Some(0), String::new()));
 }
@@ -75,7 +84,10 @@ fn the_rust_of_debian_12_is_too_old_and_says_so() {
     install_old(&machine);
     machine.fake("curl", CURL);
     let (code, said) = see_to(&machine, &[]);
-    assert!(code == Some(0) && said.starts_with("rustc 1.63.0 is too old: installing it with rustup"), "{said}");
+    assert!(
+        code == Some(0) && said.starts_with("rustc 1.63.0 is too old: installing it with rustup"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -85,11 +97,18 @@ fn without_a_network_it_says_what_is_missing() {
     let (code, said) = see_to(&machine, &[]);
     assert_eq!(code, Some(1), "{said}");
     let last = said.lines().last().unwrap();
-    assert!(last.starts_with("Rust is missing, and static.rust-lang.org cannot be reached"), "{said}");
+    assert!(
+        last.starts_with("Rust is missing, and static.rust-lang.org cannot be reached"),
+        "{said}"
+    );
     assert!(last.contains("1.89 or later (https://rustup.rs)"), "{said}");
     install_old(&machine);
     let (code, said) = see_to(&machine, &[]);
-    assert!(code == Some(1) && said.contains("rustc 1.63.0 is too old, and static.rust-lang.org cannot"), "{said}");
+    assert!(
+        code == Some(1)
+            && said.contains("rustc 1.63.0 is too old, and static.rust-lang.org cannot"),
+        "{said}"
+    );
     assert!(!machine.path("home/.cargo").exists());
 }
 
@@ -99,11 +118,15 @@ fn a_wrong_checksum_is_never_run() {
     machine.fake("curl", CURL);
     std::fs::write(machine.path("sum"), "0".repeat(64)).unwrap();
     let (code, said) = see_to(&machine, &[]);
-    assert!(code == Some(1) && said.contains("does not have the checksum that is published"), "{said}");
+    assert!(
+        code == Some(1) && said.contains("does not have the checksum that is published"),
+        "{said}"
+    );
     assert!(!machine.path("home/init").exists());
 }
 
-/// Debian's package comes first, where there is one and it may be installed; root is played by `id`.
+/// Debian's package comes first, where there is one and it may be installed; root is played by
+/// `id`.
 #[test]
 fn debian_s_rustup_is_preferred() {
     const RUSTUP: &str = r#"echo "$*" >>"$ROOT/rustup"
@@ -114,14 +137,24 @@ case $1 in default) [ -n "$2" ] ;; toolchain) "$ROOT/rustup-init" ;; esac"#;
         machine.fake("id", &format!("if [ \"$1\" = -n ]; then echo somebody; else echo {id}; fi"));
         machine.fake("apt-cache", "echo 'rustup - Rust toolchains'");
         executable(&machine.path("package"), RUSTUP);
-        machine.fake("apt-get", "echo \"$*\" >>\"$ROOT/apt\"; cp \"$ROOT/package\" \"$ROOT/bin/rustup\"");
+        machine.fake(
+            "apt-get",
+            "echo \"$*\" >>\"$ROOT/apt\"; cp \"$ROOT/package\" \"$ROOT/bin/rustup\"",
+        );
         let (code, said) = see_to(&machine, &[]);
         assert_eq!(code, Some(0), "{id}: {said}");
         assert_eq!(machine.path("fetched").exists(), !from_debian, "{id}: {said}");
         if from_debian {
             let asked = std::fs::read_to_string(machine.path("rustup")).unwrap();
-            assert_eq!(asked, "toolchain install stable --profile minimal\ndefault\ndefault stable\n");
-            assert!(std::fs::read_to_string(machine.path("apt")).unwrap().contains("--no-remove rustup"));
+            assert_eq!(
+                asked,
+                "toolchain install stable --profile minimal\ndefault\ndefault stable\n"
+            );
+            assert!(
+                std::fs::read_to_string(machine.path("apt"))
+                    .unwrap()
+                    .contains("--no-remove rustup")
+            );
         }
     }
 }
@@ -133,7 +166,10 @@ fn missing_components_are_added_or_named() {
     machine.fake("cargo", "[ \"$1\" = fmt ]");
     let words = ["fmt:rustfmt", "clippy:clippy"];
     let (code, said) = see_to(&machine, &words);
-    assert!(code == Some(1) && said.starts_with("this toolchain lacks clippy; install Rust"), "{said}");
+    assert!(
+        code == Some(1) && said.starts_with("this toolchain lacks clippy; install Rust"),
+        "{said}"
+    );
     machine.fake("rustup", "echo \"$*\" >\"$ROOT/rustup\"");
     assert_eq!(see_to(&machine, &words).0, Some(0));
     assert_eq!(std::fs::read_to_string(machine.path("rustup")).unwrap(), "component add clippy\n");
@@ -153,7 +189,10 @@ fn missing_tools_are_named_without_root() {
     machine.fake("apt-get", "exit 100");
     machine.fake("id", "echo 1000");
     let (code, said) = ask();
-    assert!(code == Some(1) && said == "missing: weston Xvfb; as root: apt-get install weston xvfb\n", "{said}");
+    assert!(
+        code == Some(1) && said == "missing: weston Xvfb; as root: apt-get install weston xvfb\n",
+        "{said}"
+    );
     machine.fake("id", "echo 0");
     let (code, said) = ask();
     assert!(code == Some(1) && said.contains("apt-get could not install weston xvfb"), "{said}");

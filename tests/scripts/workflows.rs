@@ -1,5 +1,5 @@
-//! `deploy/ci` and whatever else runs others' code with somebody's rights: actions are those that were
-//! looked at, tokens are small.
+//! `deploy/ci` and whatever else runs others' code with somebody's rights: actions are those that
+//! were looked at, tokens are small.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -9,10 +9,15 @@ use testing::{stderr, stdout};
 
 /// Every YAML file of the repository, by its name there.
 fn files() -> BTreeMap<String, String> {
-    let list = Command::new("git").args(["ls-files", "-z", "*.yml", "*.yaml"]).current_dir(testing::file("")).output();
+    let list = Command::new("git")
+        .args(["ls-files", "-z", "*.yml", "*.yaml"])
+        .current_dir(testing::file(""))
+        .output();
     let names = stdout(&list.unwrap());
     let names = names.split('\0').filter(|name| !name.is_empty());
-    names.map(|name| (name.to_owned(), std::fs::read_to_string(testing::file(name)).unwrap())).collect()
+    names
+        .map(|name| (name.to_owned(), std::fs::read_to_string(testing::file(name)).unwrap()))
+        .collect()
 }
 
 /// The documents of a file, as those who run it read them.
@@ -33,14 +38,21 @@ fn actions_are_pinned_by_commit() {
     let documents = ["deploy/ci/README.md", "docs/guide/ci.md"]
         .map(|name| (name.to_owned(), std::fs::read_to_string(testing::file(name)).unwrap()));
     for (name, text) in files().into_iter().chain(documents) {
-        for line in text.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")) {
+        for line in text
+            .lines()
+            .filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: "))
+        {
             let (action, pin) = line.split_once('@').unwrap();
             // An example of the reader's own copy.
             if action.starts_with("OWNER/") && pin == "COMMIT" {
                 continue;
             }
-            let (commit, version) = pin.split_once(" # v").unwrap_or_else(|| panic!("{name}: {line}"));
-            assert!(commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit()), "{name}: {line}");
+            let (commit, version) =
+                pin.split_once(" # v").unwrap_or_else(|| panic!("{name}: {line}"));
+            assert!(
+                commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit()),
+                "{name}: {line}"
+            );
             assert_eq!(version.split('.').count(), 3, "{name}: {line}");
             let known = pins.entry(action.to_owned()).or_insert_with(|| pin.to_owned());
             assert_eq!(known, pin, "{name}: one action, one version");
@@ -81,12 +93,16 @@ fn check(name: &str, job: &Value) {
         // What is typed into a shell script by the workflow could be a script itself.
         assert!(!text(step, "run").contains("${{"), "{name}: {step}");
         if text(step, "uses").starts_with("actions/checkout@") {
-            assert_eq!(step["with"]["persist-credentials"], false, "{name}: a token stays in .git/config");
+            assert_eq!(
+                step["with"]["persist-credentials"], false,
+                "{name}: a token stays in .git/config"
+            );
         }
     }
     // A secret, or a token that may write, is not where what was built or measured runs.
     let whole = job.to_string();
-    let has_secret = whole.contains("secrets.") || whole.contains("GH_TOKEN") || job["permissions"].is_object();
+    let has_secret =
+        whole.contains("secrets.") || whole.contains("GH_TOKEN") || job["permissions"].is_object();
     let runs = ["make ", "unixmark cost", "unixmark site", "cargo "];
     let measures = steps.iter().any(|step| runs.iter().any(|run| text(step, "run").contains(run)));
     assert!(!(has_secret && measures), "{name}");

@@ -21,7 +21,11 @@ fn an_agent_loses_what_was_planted_at_every_rate() {
     let losses: Vec<_> = costs.iter().map(|cost| &cost["losses"]).collect();
     assert_eq!(losses.len(), 2, "{report}");
     for losses in losses {
-        assert_eq!((losses["seen"].as_f64(), losses["lost"].as_f64()), (Some(270e6), Some(30e6)), "{losses}");
+        assert_eq!(
+            (losses["seen"].as_f64(), losses["lost"].as_f64()),
+            (Some(270e6), Some(30e6)),
+            "{losses}"
+        );
     }
     let evidence = report.to_string();
     for figure in ["agent's processors", "agent's memory"] {
@@ -57,7 +61,8 @@ fn what_sysdig_logs_is_counted() {
     let device = Path::new("/dev/scap0");
     let is_ours = !device.exists() && fs::write(device, "").is_ok();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-    let words = format!("cost --quick --dir {} sysdig -i 2 syscall", bench.place.scratch().display());
+    let words =
+        format!("cost --quick --dir {} sysdig -i 2 syscall", bench.place.scratch().display());
     let output = bench.command(&words).env("PATH", path).output();
     if is_ours {
         fs::remove_file(device).unwrap();

@@ -1,5 +1,6 @@
-//! Kernel auditing for real: entered, counted and put back on this machine, as root. Once on, it leaves a mark until
-//! the machine starts again, so the tests that switch it on need that it was on before, or UNIXMARK_TEST_ALL=1.
+//! Kernel auditing for real: entered, counted and put back on this machine, as root. Once on, it
+//! leaves a mark until the machine starts again, so the tests that switch it on need that it was on
+//! before, or UNIXMARK_TEST_ALL=1.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,14 +18,19 @@ use tempfile::TempDir;
 use crate::room::prove;
 
 /// A rule that nobody else has, as a machine's own.
-const FOREIGN: [&str; 9] = ["-a", "always,exit", "-F", "arch=b64", "-S", "acct", "-F", "auid=12345", "-kforeign"];
+const FOREIGN: [&str; 9] =
+    ["-a", "always,exit", "-F", "arch=b64", "-S", "acct", "-F", "auid=12345", "-kforeign"];
 
 /// The login uid of measured programs, as `auditctl -l` has it.
 pub(super) const SENTINEL: &str = "1970102642";
 
 pub(super) fn auditctl(words: &[&str]) -> String {
     let output = Command::new("/usr/sbin/auditctl").args(words).output().unwrap();
-    assert!(output.status.success(), "auditctl {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "auditctl {words:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -59,12 +65,18 @@ impl Stage {
         if !testing::is_root() || !testing::has("auditctl") {
             return None;
         }
-        if !Command::new("/usr/sbin/auditctl").arg("-s").output().is_ok_and(|output| output.status.success()) {
+        if !Command::new("/usr/sbin/auditctl")
+            .arg("-s")
+            .output()
+            .is_ok_and(|output| output.status.success())
+        {
             testing::skip("auditctl has no rights here");
             return None;
         }
         let alone = testing::Machine::alone();
-        let wait = |_| conditions::lock().inspect_err(|_| std::thread::sleep(Duration::from_millis(100))).ok();
+        let wait = |_| {
+            conditions::lock().inspect_err(|_| std::thread::sleep(Duration::from_millis(100))).ok()
+        };
         let lock = (0..600).find_map(wait).unwrap();
         let own = [
             ("-e", setting("enabled")),
@@ -73,11 +85,14 @@ impl Stage {
             ("-r", setting("rate_limit")),
             ("--backlog_wait_time", setting("backlog_wait_time")),
         ];
-        for (option, value) in [("-b", "77"), ("-f", "1"), ("-r", "0"), ("--backlog_wait_time", "14000")] {
+        for (option, value) in
+            [("-b", "77"), ("-f", "1"), ("-r", "0"), ("--backlog_wait_time", "14000")]
+        {
             auditctl(&[option, value]);
         }
         auditctl(&FOREIGN);
-        let scratch = tempfile::Builder::new().prefix("unixmark-audit-").tempdir_in("/var/tmp").unwrap();
+        let scratch =
+            tempfile::Builder::new().prefix("unixmark-audit-").tempdir_in("/var/tmp").unwrap();
         let settings = Settings { scratch: scratch.path().to_path_buf(), ..Settings::default() };
         Some(Stage { settings, before: state(), own, scratch, _lock: lock, _alone: alone })
     }
@@ -85,7 +100,9 @@ impl Stage {
     /// Nothing where auditing may not be switched on.
     pub(super) fn switched() -> Option<Stage> {
         let stage = Stage::set()?;
-        let was_on = stage.available("audit=never-on").is_err_and(|why| why.contains("since the machine started"));
+        let was_on = stage
+            .available("audit=never-on")
+            .is_err_and(|why| why.contains("since the machine started"));
         if !was_on && !testing::all_must_run() {
             testing::skip("auditing was never on; UNIXMARK_TEST_ALL=1 switches it on");
             return None;
@@ -96,7 +113,8 @@ impl Stage {
     fn available(&self, name: &str) -> Result<(), String> {
         // The rule of the test's own is in the way of knowing.
         auditctl(&[&["-d"], &FOREIGN[1..]].concat());
-        let condition = &Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap()[0];
+        let condition =
+            &Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap()[0];
         let (switch, level) = &condition.parts[0];
         let said = conditions::available(switch, level, &Machine::here());
         auditctl(&FOREIGN);
@@ -104,8 +122,16 @@ impl Stage {
     }
 
     pub(super) fn enter(&self, name: &str, ledger: &mut Ledger) -> Result<Entered, Refusal> {
-        let condition = &Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap()[0];
-        conditions::enter(condition, &Machine::here(), &self.settings, ledger, self.scratch.path(), None)
+        let condition =
+            &Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap()[0];
+        conditions::enter(
+            condition,
+            &Machine::here(),
+            &self.settings,
+            ledger,
+            self.scratch.path(),
+            None,
+        )
     }
 
     /// Returns why a level cannot be entered, if it cannot; it is put back.
@@ -116,9 +142,13 @@ impl Stage {
         refusal
     }
 
-    /// Enters a level, has `work` done in a window, and proves it; everything is put back. Where others kept the disk
-    /// busy, so that the records had to wait for it, once more.
-    pub(super) fn measure(&self, name: &str, mut work: impl FnMut(&Stage)) -> Result<Evidence, String> {
+    /// Enters a level, has `work` done in a window, and proves it; everything is put back. Where
+    /// others kept the disk busy, so that the records had to wait for it, once more.
+    pub(super) fn measure(
+        &self,
+        name: &str,
+        mut work: impl FnMut(&Stage),
+    ) -> Result<Evidence, String> {
         let found = self.measure_once(name, &mut work);
         let is_held_up = found.as_ref().is_err_and(|why| why.contains("waited for the disk"));
         if is_held_up { self.measure_once(name, &mut work) } else { found }
@@ -130,8 +160,8 @@ impl Stage {
         let before = fs::read_to_string("/proc/thread-self/loginuid").unwrap();
         assert_eq!(before, SENTINEL);
         let start = monotonic();
-        // The clock of stamps is up to a tick or two behind: work at the very edges would be shared with what is
-        // outside.
+        // The clock of stamps is up to a tick or two behind: work at the very edges would be shared
+        // with what is outside.
         std::thread::sleep(Duration::from_millis(30));
         work(self);
         std::thread::sleep(Duration::from_millis(30));
@@ -171,13 +201,22 @@ pub(super) struct Caller {
 impl Caller {
     /// Builds it.
     pub(super) fn build(stage: &Stage) -> PathBuf {
-        let (source, program) = (stage.scratch.path().join("caller.c"), stage.scratch.path().join("caller"));
+        let (source, program) =
+            (stage.scratch.path().join("caller.c"), stage.scratch.path().join("caller"));
         let text = "#include <stdlib.h>\n#include <sys/syscall.h>\n#include <unistd.h>\nint main(int n, char **v)\n{\n\
                     char c = 'd';\n(void)n;\nwrite(1, &c, 1);\nread(0, &c, 1);\nfor (long i = atol(v[1]); i; i--) \
                     syscall(SYS_getppid);\nwrite(1, &c, 1);\nread(0, &c, 1);\nreturn 0;\n}\n";
         fs::write(&source, text).unwrap();
         assert!(
-            Command::new("cc").arg("-w").arg("-O2").arg("-o").arg(&program).arg(&source).status().unwrap().success()
+            Command::new("cc")
+                .arg("-w")
+                .arg("-O2")
+                .arg("-o")
+                .arg(&program)
+                .arg(&source)
+                .status()
+                .unwrap()
+                .success()
         );
         program
     }
@@ -220,7 +259,10 @@ fn off_is_a_rule_for_the_programs_alone_and_goes_without_a_trace() {
         let rules = auditctl(&["-l"]);
         assert!(rules.contains(&format!("-a never,task -F auid={SENTINEL}")), "{rules}");
         assert!(rules.contains("acct"), "{rules}");
-        assert_eq!(state().replace(&format!("-a never,task -F auid={SENTINEL}\n"), ""), stage.before);
+        assert_eq!(
+            state().replace(&format!("-a never,task -F auid={SENTINEL}\n"), ""),
+            stage.before
+        );
     });
     let evidence = evidence.unwrap();
     assert!(evidence.trail.is_none() && evidence.notes[0].contains("task,never"));
@@ -248,7 +290,9 @@ fn rules_that_name_the_programs_are_in_the_way() {
     auditctl(&["-a", "never,exit", "-S", "acct", "-F", &field]);
     let refused = stage.refusal("audit=off");
     auditctl(&["-d", "never,exit", "-S", "acct", "-F", &field]);
-    assert!(matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("`unixmark restore`")));
+    assert!(
+        matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("`unixmark restore`"))
+    );
 }
 
 #[test]
@@ -256,23 +300,37 @@ fn rules_that_name_the_programs_are_in_the_way() {
 fn never_on_is_refused_where_there_are_rules() {
     let Some(stage) = Stage::set() else { return };
     let refused = stage.refusal("audit=never-on");
-    assert!(matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("it may have been on")));
+    assert!(
+        matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("it may have been on"))
+    );
 }
 
 #[test]
 #[ignore = "changes the system"]
 fn a_program_s_calls_are_counted_one_by_one() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
-    let level = stage.rules("-D\n-a always,exit -F arch=b64 -S getppid -F success=1 -k mine\n-w /no/such/path -p wa\n");
+    let level = stage.rules(
+        "-D\n-a always,exit -F arch=b64 -S getppid -F success=1 -k mine\n-w /no/such/path -p wa\n",
+    );
     for sink in [Sink::Count, Sink::File] {
         stage.settings.trail.sink = sink;
         let evidence = stage
             .measure(&level, |stage| {
                 let rules = auditctl(&["-l"]);
                 assert!(rules.contains(&format!("-a never,task -F auid!={SENTINEL}")), "{rules}");
-                assert!(rules.contains(&format!("-S getppid -F success=1 -F auid={SENTINEL} -F key=mine")), "{rules}");
-                assert_eq!((setting("enabled"), setting("pid")), ("1".to_owned(), std::process::id().to_string()));
+                assert!(
+                    rules.contains(&format!(
+                        "-S getppid -F success=1 -F auid={SENTINEL} -F key=mine"
+                    )),
+                    "{rules}"
+                );
+                assert_eq!(
+                    (setting("enabled"), setting("pid")),
+                    ("1".to_owned(), std::process::id().to_string())
+                );
                 calls(&program, 1, 5000);
                 assert!(stage.scratch.path().exists());
             })
@@ -281,8 +339,15 @@ fn a_program_s_calls_are_counted_one_by_one() {
         assert_eq!((trail.events, trail.all_events, trail.lost), (5000, 5000, 0), "{trail:?}");
         assert_eq!(trail.records, 10000);
         assert!((150..600).contains(&(trail.bytes / trail.events)), "{trail:?}");
-        assert!(trail.bytes == trail.all_bytes && trail.kernel_cpu_s > 0.0 && trail.sink_cpu_s > 0.0, "{trail:?}");
-        assert!(evidence.notes.iter().any(|note| note.contains("1 of 2 rules")), "{:?}", evidence.notes);
+        assert!(
+            trail.bytes == trail.all_bytes && trail.kernel_cpu_s > 0.0 && trail.sink_cpu_s > 0.0,
+            "{trail:?}"
+        );
+        assert!(
+            evidence.notes.iter().any(|note| note.contains("1 of 2 rules")),
+            "{:?}",
+            evidence.notes
+        );
         assert_eq!(evidence.figures["rules"].0, 1.0);
         assert!(!stage.scratch.path().join("trail.log").exists());
     }
@@ -291,7 +356,9 @@ fn a_program_s_calls_are_counted_one_by_one() {
 #[test]
 #[ignore = "changes the system"]
 fn every_call_of_two_busy_programs_is_counted_and_none_is_lost() {
-    let Some(stage) = Stage::switched() else { return };
+    let Some(stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
     // How many calls it takes to start a program and to end it depends on the machine.
     let idle = stage.measure("audit=all", |_| calls(&program, 2, 0)).unwrap().trail.unwrap();
@@ -306,20 +373,31 @@ fn every_call_of_two_busy_programs_is_counted_and_none_is_lost() {
     // A few more are this test's, which waits for the trail.
     assert!((40_000..40_100).contains(&(trail.events - idle.events)), "{idle:?} {trail:?}");
     assert_eq!(trail.lost, 0);
-    assert!(size >= trail.bytes && size < trail.bytes + trail.bytes / 100 + 4096, "{size} {trail:?}");
+    assert!(
+        size >= trail.bytes && size < trail.bytes + trail.bytes / 100 + 4096,
+        "{size} {trail:?}"
+    );
 }
 
 #[test]
 #[ignore = "changes the system"]
 fn degrees_from_no_rules_to_many() {
-    let Some(stage) = Stage::switched() else { return };
+    let Some(stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
     let events = |level: &str| {
         let evidence = stage
             .measure(&format!("audit={level}"), |stage| {
                 calls(&program, 1, 10);
                 fs::write(stage.scratch.path().join("file"), "").unwrap();
-                assert!(Command::new("touch").arg(stage.scratch.path().join("file")).status().unwrap().success());
+                assert!(
+                    Command::new("touch")
+                        .arg(stage.scratch.path().join("file"))
+                        .status()
+                        .unwrap()
+                        .success()
+                );
             })
             .unwrap();
         let rules = evidence.figures["rules"].0;
@@ -337,7 +415,9 @@ fn degrees_from_no_rules_to_many() {
 #[test]
 #[ignore = "changes the system"]
 fn off_after_on_is_told_apart_from_never_on() {
-    let Some(stage) = Stage::switched() else { return };
+    let Some(stage) = Stage::switched() else {
+        return;
+    };
     let mut ledger = Ledger::open().unwrap();
     let mut entered = stage.enter("audit=off-after-on", &mut ledger).unwrap();
     let now = monotonic();
@@ -352,11 +432,15 @@ fn off_after_on_is_told_apart_from_never_on() {
 #[test]
 #[ignore = "changes the system"]
 fn another_s_changes_are_no_proof() {
-    let Some(stage) = Stage::switched() else { return };
+    let Some(stage) = Stage::switched() else {
+        return;
+    };
     let off = stage.measure("audit=on", |_| drop(auditctl(&["-e", "0"]))).unwrap_err();
     assert!(off.contains("enabled is 0 and should be 1"), "{off}");
     let field = format!("auid={SENTINEL}");
-    let rules = stage.measure("audit=exec", |_| drop(auditctl(&["-a", "never,exit", "-S", "acct", "-F", &field])));
+    let rules = stage.measure("audit=exec", |_| {
+        drop(auditctl(&["-a", "never,exit", "-S", "acct", "-F", &field]))
+    });
     assert!(rules.unwrap_err().contains("another process changed the rules"));
     let nothing = stage.measure("audit=all", |_| ()).unwrap_err();
     assert!(nothing.contains("no event came from the window"), "{nothing}");
@@ -365,12 +449,19 @@ fn another_s_changes_are_no_proof() {
 #[test]
 #[ignore = "changes the system"]
 fn a_full_disk_is_an_error_with_its_reason() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
     let disk = stage.scratch.path().join("disk");
     fs::create_dir(&disk).unwrap();
     assert!(
-        Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&disk).status().unwrap().success()
+        Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
+            .arg(&disk)
+            .status()
+            .unwrap()
+            .success()
     );
     stage.settings.scratch = disk.clone();
     let full = stage.measure("audit=all", |_| calls(&program, 1, 5000));
@@ -378,16 +469,23 @@ fn a_full_disk_is_an_error_with_its_reason() {
     let capped = stage.measure("audit=all", |_| calls(&program, 1, 5000));
     assert!(Command::new("umount").arg(&disk).status().unwrap().success());
     let why = full.unwrap_err();
-    assert!(why.contains("the trail could not be written: No space left") && why.contains("make room"), "{why}");
+    assert!(
+        why.contains("the trail could not be written: No space left") && why.contains("make room"),
+        "{why}"
+    );
     assert!(capped.unwrap().trail.unwrap().events >= 5000);
 }
 
 #[test]
 #[ignore = "changes the system"]
 fn flushes_are_auditd_s() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
-    for flush in [Flush::None, Flush::Incremental, Flush::IncrementalAsync, Flush::Data, Flush::Sync] {
+    for flush in
+        [Flush::None, Flush::Incremental, Flush::IncrementalAsync, Flush::Data, Flush::Sync]
+    {
         stage.settings.trail.flush = flush;
         let evidence = stage.measure("audit=exec", |_| calls(&program, 4, 1)).unwrap();
         assert!(evidence.trail.unwrap().all_events >= 4, "{flush:?}");
@@ -397,7 +495,9 @@ fn flushes_are_auditd_s() {
 #[test]
 #[ignore = "changes the system"]
 fn auditd_itself_keeps_the_trail() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     if !testing::has("auditd") {
         return;
     }
@@ -415,20 +515,27 @@ fn auditd_itself_keeps_the_trail() {
     assert_eq!((trail.events, trail.lost), (1000, 0), "{trail:?}");
     assert!(trail.all_events == 1000 && trail.records == 2000, "{trail:?}");
     assert!(trail.sink_cpu_s > 0.0, "{trail:?}");
-    assert_eq!(fs::read_dir(stage.scratch.path()).unwrap().count(), 3, "its directory goes with it");
+    assert_eq!(
+        fs::read_dir(stage.scratch.path()).unwrap().count(),
+        3,
+        "its directory goes with it"
+    );
     assert_eq!(setting("pid"), "0");
 }
 
 /// Returns how many events with the key `mine` laurel has written.
 fn events_of_laurel() -> usize {
     let logs = fs::read_dir("/var/log/laurel").into_iter().flatten().flatten();
-    logs.map(|log| fs::read_to_string(log.path()).unwrap_or_default().matches("\"mine\"").count()).sum()
+    logs.map(|log| fs::read_to_string(log.path()).unwrap_or_default().matches("\"mine\"").count())
+        .sum()
 }
 
 #[test]
 #[ignore = "changes the system"]
 fn plugins_of_auditd_have_the_records_too() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     if !testing::has("auditd") || !testing::has("laurel") {
         return;
     }
@@ -452,7 +559,9 @@ fn plugins_of_auditd_have_the_records_too() {
 #[test]
 #[ignore = "changes the system"]
 fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {
-    let Some(stage) = Stage::switched() else { return };
+    let Some(stage) = Stage::switched() else {
+        return;
+    };
     for sink in ["file", "auditd"] {
         let mut tool = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "--include-ignored", "audit::the_tool_that_is_killed"])
@@ -463,7 +572,11 @@ fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {
             .unwrap();
         // Its parent need not know yet that it is dead.
         let dead = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
-        rustix::process::waitid(rustix::process::WaitId::Pid(rustix::process::Pid::from_child(&tool)), dead).unwrap();
+        rustix::process::waitid(
+            rustix::process::WaitId::Pid(rustix::process::Pid::from_child(&tool)),
+            dead,
+        )
+        .unwrap();
         assert_eq!(setting("enabled"), "1");
         assert!(!conditions::restore().unwrap().steps.is_empty());
         assert_eq!(state(), stage.before, "{sink}");
@@ -481,13 +594,18 @@ const KILLED: &str = "UNIXMARK_TEST_KILLED";
 #[test]
 #[ignore = "changes the system"]
 fn the_tool_that_is_killed() {
-    let Some(sink) = std::env::var_os(KILLED) else { return };
+    let Some(sink) = std::env::var_os(KILLED) else {
+        return;
+    };
     let scratch = PathBuf::from(std::env::var_os("UNIXMARK_TEST_SCRATCH").unwrap());
     let mut settings = Settings { scratch: scratch.clone(), ..Settings::default() };
     settings.trail.sink = if sink == "auditd" { Sink::Auditd } else { Sink::File };
-    let condition = &Catalogue::load().unwrap().expand_conditions(&["audit=all".to_owned()]).unwrap()[0];
+    let condition =
+        &Catalogue::load().unwrap().expand_conditions(&["audit=all".to_owned()]).unwrap()[0];
     let mut ledger = Ledger::open().unwrap();
-    let _entered = conditions::enter(condition, &Machine::here(), &settings, &mut ledger, &scratch, None);
+    let _entered =
+        conditions::enter(condition, &Machine::here(), &settings, &mut ledger, &scratch, None);
     assert!(Command::new("true").status().unwrap().success());
-    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
+        .unwrap();
 }

@@ -1,4 +1,5 @@
-//! Conditions for real: what is switched is on, says so, and is off again. No costs are measured here.
+//! Conditions for real: what is switched is on, says so, and is off again. No costs are measured
+//! here.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -39,7 +40,8 @@ impl Alone {
                 Err(_) => std::thread::sleep(Duration::from_millis(50)),
             }
         };
-        let folder = tempfile::Builder::new().prefix("unixmark-test-").tempdir_in("/var/tmp").unwrap();
+        let folder =
+            tempfile::Builder::new().prefix("unixmark-test-").tempdir_in("/var/tmp").unwrap();
         let scratch = folder.path().join("scratch");
         fs::create_dir(&scratch).unwrap();
         let settings = Settings { scratch, ..Settings::default() };
@@ -80,13 +82,18 @@ impl Drop for Alone {
     }
 }
 
-pub fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
+pub fn prove(
+    entered: &mut Entered,
+    trial: &Trial,
+    companion: Option<f64>,
+) -> Result<Evidence, String> {
     crate::room::prove(entered, trial, 0..1, companion).map_err(|refusal| refusal.to_string())
 }
 
 /// A trial of one program that reported values.
 fn trial(values: &[(&str, f64)]) -> Trial {
-    let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value, String::new()))).collect();
+    let values =
+        values.iter().map(|(name, value)| ((*name).to_owned(), (*value, String::new()))).collect();
     let copy = Copy { values, usage: Some(Usage::default()), ..Copy::default() };
     Trial { copies: vec![copy], ..Trial::default() }
 }
@@ -138,7 +145,9 @@ fn a_file_system_is_there_and_gone_again() {
     let mut alone = Alone::begin();
     for name in ["fs=tmpfs", "fs=ext4", "fs=overlay", "fs=tmpfs"] {
         let before = mounts(&alone);
-        let Some(mut entered) = alone.enter(name) else { continue };
+        let Some(mut entered) = alone.enter(name) else {
+            continue;
+        };
         let place = entered.staging.folder.clone().unwrap();
         fs::write(place.join("file"), "words").unwrap();
         assert!(mounts(&alone).iter().any(|line| line.contains(&*place.to_string_lossy())));
@@ -157,11 +166,24 @@ fn a_control_group_has_had_work_and_is_gone() {
         return;
     }
     let mut alone = Alone::begin();
-    for name in ["cgroup-cpu=50", "quota=50%:20ms:5ms", "cgroup-memory=64", "cgroup-cpu=100+cgroup-memory=256"] {
-        let Some(mut entered) = alone.enter(name) else { continue };
+    for name in [
+        "cgroup-cpu=50",
+        "quota=50%:20ms:5ms",
+        "cgroup-memory=64",
+        "cgroup-cpu=100+cgroup-memory=256",
+    ] {
+        let Some(mut entered) = alone.enter(name) else {
+            continue;
+        };
         let groups = entered.staging.cgroups.clone();
-        assert!(prove(&mut entered, &Trial::default(), None).is_err(), "{name}: nobody has been in it");
-        let join: String = groups.iter().map(|group| format!("echo $$ >{}/cgroup.procs; ", group.display())).collect();
+        assert!(
+            prove(&mut entered, &Trial::default(), None).is_err(),
+            "{name}: nobody has been in it"
+        );
+        let join: String = groups
+            .iter()
+            .map(|group| format!("echo $$ >{}/cgroup.procs; ", group.display()))
+            .collect();
         // Work of more periods than an idle group counts, and pages.
         let work = format!("{join} i=0; while [ $i -lt 3000000 ]; do i=$((i + 1)); done");
         assert!(Command::new("sh").args(["-c", &work]).status().unwrap().success(), "{name}");
@@ -179,7 +201,9 @@ fn a_number_of_processors_is_what_programs_see() {
         return;
     }
     let mut alone = Alone::begin();
-    let Some(mut entered) = alone.enter("cpus=1") else { return };
+    let Some(mut entered) = alone.enter("cpus=1") else {
+        return;
+    };
     let [group] = &entered.staging.cgroups.clone()[..] else { panic!("{:?}", entered.staging) };
     let count = format!("echo $$ >{}/cgroup.procs; nproc", group.display());
     assert_eq!(Command::new("sh").args(["-c", &count]).output().unwrap().stdout, b"1\n");
@@ -187,7 +211,10 @@ fn a_number_of_processors_is_what_programs_see() {
     alone.leave();
     assert!(!group.exists());
     for wrong in ["cpus=0", "cpus=100000", "cpus=two"] {
-        assert!(::conditions::missing(&condition(wrong), &Machine::here()).is_some(), "{wrong}");
+        assert!(
+            ::conditions::unavailable_reason(&condition(wrong), &Machine::here()).is_some(),
+            "{wrong}"
+        );
     }
 }
 
@@ -198,12 +225,17 @@ fn a_weight_is_that_of_the_programs_without_their_load() {
         return;
     }
     let mut alone = Alone::begin();
-    let Some(mut entered) = alone.enter("weight=1000") else { return };
+    let Some(mut entered) = alone.enter("weight=1000") else {
+        return;
+    };
     let [group] = &entered.staging.own_cgroups.clone()[..] else { panic!("{:?}", entered.staging) };
     assert!(entered.staging.cgroups.is_empty());
     let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
     let (file, value) = evidence.notes[0].split_once(" = ").unwrap();
-    assert!(["cpu.weight = 1000", "cpu.shares = 10240"].contains(&&*evidence.notes[0]), "{evidence:?}");
+    assert!(
+        ["cpu.weight = 1000", "cpu.shares = 10240"].contains(&&*evidence.notes[0]),
+        "{evidence:?}"
+    );
     fs::write(group.join(file), "100").unwrap();
     assert!(prove(&mut entered, &Trial::default(), None).is_err(), "it is no longer {value}");
     alone.leave();
@@ -235,7 +267,9 @@ fn system_calls_are_traced() {
 fn builds_are_asked_for() {
     let mut alone = Alone::begin();
     for (name, build) in [("cc=cc", "cc=cc"), ("build=portable", "build=portable")] {
-        let Some(entered) = alone.enter(name) else { continue };
+        let Some(entered) = alone.enter(name) else {
+            continue;
+        };
         assert_eq!(entered.staging.build.as_deref(), Some(build));
         alone.leave();
     }
@@ -289,7 +323,13 @@ fn run(entered: &Entered, id: &str, folder: &Path) -> String {
 
 fn spawn(words: &[String], folder: &Path) -> Child {
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    command
+        .args(&words[1..])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 /// What the `value` lines say.
@@ -302,7 +342,8 @@ fn values(said: &str) -> Vec<(&str, f64)> {
         .collect()
 }
 
-/// A profile of a container engine: what it denies fails with its error, in the measured command alone.
+/// A profile of a container engine: what it denies fails with its error, in the measured command
+/// alone.
 #[test]
 #[ignore = "changes the system"]
 fn a_profile_denies_what_it_says() {
@@ -310,9 +351,15 @@ fn a_profile_denies_what_it_says() {
     let place = testing::Place::new();
     let root = place.root.path();
     let profile = root.join("profile.json");
-    let denied = "{\"names\": [\"mkdir\", \"mkdirat\"], \"action\": \"SCMP_ACT_ERRNO\", \"errnoRet\": 13}";
-    std::fs::write(&profile, format!("{{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{denied}]}}")).unwrap();
-    let command = "mkdir \"$0/made\" 2>>\"$0/said\" && rmdir \"$0/made\" && echo made >>\"$0/said\"; :";
+    let denied =
+        "{\"names\": [\"mkdir\", \"mkdirat\"], \"action\": \"SCMP_ACT_ERRNO\", \"errnoRet\": 13}";
+    std::fs::write(
+        &profile,
+        format!("{{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{denied}]}}"),
+    )
+    .unwrap();
+    let command =
+        "mkdir \"$0/made\" 2>>\"$0/said\" && rmdir \"$0/made\" && echo made >>\"$0/said\"; :";
     let condition = format!("seccomp=profile:{}", profile.display());
     let mut tool = place.unixmark("cost --quick -i 2 --quiet --dir");
     tool.arg(place.scratch()).arg(&condition).args(["--", "sh", "-c", command]).arg(root);
@@ -325,7 +372,11 @@ fn a_profile_denies_what_it_says() {
     assert!(evidence.contains("seccomp"), "{evidence}");
     std::fs::write(&profile, "{}").unwrap();
     let output = place.unixmark(&format!("cost {condition} syscall")).output().unwrap();
-    assert!(testing::stderr(&output).contains("profile.json: missing field"), "{}", testing::stderr(&output));
+    assert!(
+        testing::stderr(&output).contains("profile.json: missing field"),
+        "{}",
+        testing::stderr(&output)
+    );
 }
 
 /// Each call that a profile reports waits for a supervisor, which ends with the program.
@@ -336,7 +387,11 @@ fn a_supervisor_lets_calls_go_on() {
     let place = testing::Place::new();
     let profile = place.root.path().join("profile.json");
     let reported = "{\"names\": [\"umask\"], \"action\": \"SCMP_ACT_NOTIFY\"}";
-    std::fs::write(&profile, format!("{{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{reported}]}}")).unwrap();
+    std::fs::write(
+        &profile,
+        format!("{{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{reported}]}}"),
+    )
+    .unwrap();
     let condition = format!("seccomp=profile:{}", profile.display());
     let mut tool = place.unixmark("cost --quick -i 4 --quiet --dir");
     let output = tool.arg(place.scratch()).args([&condition, "syscall"]).output().unwrap();
@@ -347,19 +402,36 @@ fn a_supervisor_lets_calls_go_on() {
     place.assert_gone(Duration::ZERO);
 }
 
-/// The real programs prove what the rows have them do; also one that replaces itself again and again.
+/// The real programs prove what the rows have them do; also one that replaces itself again and
+/// again.
 #[test]
 #[ignore = "changes the system"]
 fn programs_prove_what_they_do_to_themselves() {
     let mut alone = Alone::begin();
     let folder = alone.folder.path().to_path_buf();
     for name in [
-        "seccomp=allow", "seccomp=argument", "landlock=1", "landlock=16", "landlock-rules=256", "namespaces",
-        "nice=19", "arg:slowed=20", "strace", "strace-exec", "bubblewrap", "nspawn", "podman=whole", "podman=root",
-        "podman=namespaces", "podman=seccomp", "podman=runc",
+        "seccomp=allow",
+        "seccomp=argument",
+        "landlock=1",
+        "landlock=16",
+        "landlock-rules=256",
+        "namespaces",
+        "nice=19",
+        "arg:slowed=20",
+        "strace",
+        "strace-exec",
+        "bubblewrap",
+        "nspawn",
+        "podman=whole",
+        "podman=root",
+        "podman=namespaces",
+        "podman=seccomp",
+        "podman=runc",
     ] {
         for id in ["syscall", "execl"] {
-            let Some(mut entered) = alone.enter(name) else { continue };
+            let Some(mut entered) = alone.enter(name) else {
+                continue;
+            };
             let said = run(&entered, id, &folder);
             if let Some(why) = said.lines().find_map(|line| line.strip_prefix("skip ")) {
                 // A count that no timer reads cannot be slowed.
@@ -371,8 +443,8 @@ fn programs_prove_what_they_do_to_themselves() {
             assert!(said.starts_with("ready\n") && said.ends_with("done\n"), "{name}: {said}");
             prove(&mut entered, &trial(&values(&said)), None)
                 .unwrap_or_else(|why| panic!("{name}, {id}: {why}: {said}"));
-            // Without the condition the same is not proved; an argument of the user's is believed to programs that take
-            // it.
+            // Without the condition the same is not proved; an argument of the user's is believed
+            // to programs that take it.
             if name.starts_with("arg") {
                 continue;
             }
@@ -388,7 +460,8 @@ fn programs_prove_what_they_do_to_themselves() {
 
 /// Lets a companion count while a program works, and returns what it counted.
 fn count(entered: &Entered, alone: &Alone) -> f64 {
-    let folder = entered.staging.folder.clone().unwrap_or_else(|| alone.folder.path().to_path_buf());
+    let folder =
+        entered.staging.folder.clone().unwrap_or_else(|| alone.folder.path().to_path_buf());
     let (id, more) = entered.staging.companion.clone().unwrap();
     let test = Catalogue::load().unwrap().test(&id).unwrap().clone();
     let mut words = vec![binary(&id).display().to_string()];
@@ -424,13 +497,25 @@ fn count(entered: &Entered, alone: &Alone) -> f64 {
 fn companions_count_what_happens() {
     let mut alone = Alone::begin();
     let before = mounts(&alone);
-    for name in ["inotify", "fanotify=notify", "fanotify=permission", "fs=tmpfs+fanotify=permission", "bpf", "perf"] {
-        let Some(mut entered) = alone.enter(name) else { continue };
+    for name in [
+        "inotify",
+        "fanotify=notify",
+        "fanotify=permission",
+        "fs=tmpfs+fanotify=permission",
+        "bpf",
+        "perf",
+    ] {
+        let Some(mut entered) = alone.enter(name) else {
+            continue;
+        };
         let counted = count(&entered, &alone);
         assert!(counted >= 20.0, "{name}: 20 files were written, and it counted {counted}");
         let evidence = prove(&mut entered, &Trial::default(), Some(counted)).unwrap();
         assert_eq!(evidence.figures["events"].0, counted);
-        assert!(prove(&mut entered, &Trial::default(), None).is_err(), "{name}: no count is no proof");
+        assert!(
+            prove(&mut entered, &Trial::default(), None).is_err(),
+            "{name}: no count is no proof"
+        );
         alone.leave();
         assert_eq!(mounts(&alone), before, "{name}");
     }
@@ -442,7 +527,14 @@ fn what_cannot_go_together_is_refused() {
     let mut alone = Alone::begin();
     for name in ["inotify+fanotify=notify", "strace+strace-exec", "fs=tmpfs+fs=overlay"] {
         let folder = alone.folder.path().to_path_buf();
-        let result = enter(&condition(name), &Machine::here(), &alone.settings, &mut alone.ledger, &folder, None);
+        let result = enter(
+            &condition(name),
+            &Machine::here(),
+            &alone.settings,
+            &mut alone.ledger,
+            &folder,
+            None,
+        );
         assert!(matches!(result, Err(Refusal::Unavailable(_))), "{name}");
         alone.leave();
     }

@@ -1,5 +1,5 @@
-//! Conditions through the command a user types: entered, proved and left; tools that are killed at every step; two at
-//! once; no rights; a full disk.
+//! Conditions through the command a user types: entered, proved and left; tools that are killed at
+//! every step; two at once; no rights; a full disk.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,12 @@ impl Bench {
     }
 
     pub fn cost(&self, words: &str) -> Output {
-        self.command(&format!("cost --quick --dir {} {words}", self.place.scratch().display())).output().unwrap()
+        self.command(&format!(
+            "cost --long --quick --dir {} {words}",
+            self.place.scratch().display()
+        ))
+        .output()
+        .unwrap()
     }
 
     /// Returns the path of a file in the place of the conditions.
@@ -61,7 +66,8 @@ impl Bench {
         });
         assert!(!self.file("flag").exists(), "the user's condition was not left");
         let run = fs::read_dir("/run").unwrap().map(|entry| entry.unwrap().file_name());
-        let agents: Vec<_> = run.filter(|name| name.to_string_lossy().starts_with("unixmark-")).collect();
+        let agents: Vec<_> =
+            run.filter(|name| name.to_string_lossy().starts_with("unixmark-")).collect();
         assert!(agents.is_empty(), "{agents:?} were not stopped");
         assert_eq!(fs::read_to_string(SWAPPINESS).unwrap(), self.swappiness);
     }
@@ -185,8 +191,12 @@ fn conditions_are_entered_proved_and_left() {
     assert!(output.status.success(), "{}", stderr(&output));
     bench.is_put_back();
     let report = bench.place.json("latest");
-    let names: Vec<&str> =
-        report["comparisons"].as_array().unwrap().iter().map(|one| one["condition"].as_str().unwrap()).collect();
+    let names: Vec<&str> = report["comparisons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["condition"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["swappiness=10+flag", "swappiness=100"]);
     let proof = report["cost"]["conditions"][0]["evidence"].to_string();
     assert!(proof.contains("/proc/sys/vm/swappiness = 10") && proof.contains("up"), "{proof}");
@@ -208,7 +218,11 @@ fn what_is_not_proved_is_an_error_row() {
         "{}",
         reason(0)
     );
-    assert!(reason(1).contains("fades was not in effect, so its cost was not measured"), "{}", reason(1));
+    assert!(
+        reason(1).contains("fades was not in effect, so its cost was not measured"),
+        "{}",
+        reason(1)
+    );
 }
 
 /// Each load is under its own condition, and that of the task as well.
@@ -216,6 +230,7 @@ fn what_is_not_proved_is_an_error_row() {
 #[ignore = "changes the system"]
 fn loads_have_conditions_of_their_own() {
     let Some(bench) = Bench::new() else { return };
+    let _host = testing::host();
     let swaps = || fs::read_to_string("/proc/swaps").unwrap();
     let before = swaps();
     let loads = ["memload-cgroup", "memload-swap", "memload-zram", "write-slow", "write-strict"];
@@ -227,12 +242,19 @@ fn loads_have_conditions_of_their_own() {
     assert_eq!(swaps(), before);
     let report = bench.place.json("latest");
     let rows = |name: &str, field: &str| {
-        let rows =
-            report[name].as_array().unwrap().iter().map(|row| row[field].as_str().unwrap_or_default().to_owned());
+        let rows = report[name]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row[field].as_str().unwrap_or_default().to_owned());
         rows.collect::<Vec<_>>()
     };
     let skipped = rows("skipped", "reason").join("; ");
-    assert_eq!(rows("results", "load").len() + rows("skipped", "load").len(), loads.len(), "{report:#}");
+    assert_eq!(
+        rows("results", "load").len() + rows("skipped", "load").len(),
+        loads.len(),
+        "{report:#}"
+    );
     assert!(rows("results", "load").len() >= 2, "{skipped}");
     let output = bench.cost("swappiness=10 syscall -i 2 --load memload-swap");
     assert!(output.status.success(), "{}", stderr(&output));
@@ -256,7 +278,11 @@ fn a_tool_killed_at_any_step_leaves_nothing() {
 fn programs_that_a_row_starts_inside_prove_that_they_are() {
     let Some(bench) = Bench::new() else { return };
     let inside = bench.cost("boxed=one -i 2 syscall");
-    assert!(inside.status.success() && stdout(&inside).contains("level one"), "{}", stderr(&inside));
+    assert!(
+        inside.status.success() && stdout(&inside).contains("level one"),
+        "{}",
+        stderr(&inside)
+    );
     let outside = bench.cost("unboxed -i 2 syscall");
     assert!(stderr(&outside).contains("reports inside 0"), "{}", stderr(&outside));
     let other = bench.cost("boxed=two -i 2 syscall");
@@ -270,10 +296,19 @@ fn programs_that_a_row_starts_inside_prove_that_they_are() {
 fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
     let Some(bench) = Bench::new() else { return };
     let mut random = Pcg64Mcg::seed_from_u64(35);
-    let rounds = if testing::all_must_run() { 4 } else { 1 };
+    let rounds = if testing::all_must_run() { 2 } else { 1 };
     let conditions = [
-        "swappiness=10+flag", "cgroup-cpu=50+flag", "quota=50:10ms+flag", "weight=1000+flag", "cpus=1+flag",
-        "shield=1+flag", "ftrace+flag", "fs=ext4+flag", "fs=overlay+flag", "slow-disk=10:strict+flag", "agent+flag",
+        "swappiness=10+flag",
+        "cgroup-cpu=50+flag",
+        "quota=50:10ms+flag",
+        "weight=1000+flag",
+        "cpus=1+flag",
+        "shield=1+flag",
+        "ftrace+flag",
+        "fs=ext4+flag",
+        "fs=overlay+flag",
+        "slow-disk=10:strict+flag",
+        "agent+flag",
     ];
     let costs = conditions.map(|condition| format!("cost --quick {condition} -i 9 syscall"));
     let runs = [costs.as_slice(), &["latency video --why -w none -t 60".to_owned()]].concat();
@@ -282,7 +317,9 @@ fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
         let words = format!("{run} --dir {}", bench.place.scratch().display());
         let mut child = bench.command(&words).spawn().unwrap();
         // Until then it builds, plans, and switches nothing.
-        wait_for("a scratch directory", || fs::read_dir(bench.place.scratch()).unwrap().count() > 0);
+        wait_for("a scratch directory", || {
+            fs::read_dir(bench.place.scratch()).unwrap().count() > 0
+        });
         std::thread::sleep(Duration::from_millis(random.random_range(0..1500)));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -298,9 +335,14 @@ fn traces() -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let ours = mounts.lines().filter(|line| line.contains("unixmark")).map(str::to_owned);
     let loops = stdout(&Command::new("losetup").arg("--list").output().unwrap());
-    let ours = ours.chain(loops.lines().filter(|line| line.contains("unixmark")).map(str::to_owned));
+    let ours =
+        ours.chain(loops.lines().filter(|line| line.contains("unixmark")).map(str::to_owned));
     let folders = ["/sys/fs/cgroup", "/sys/kernel/tracing/instances"];
-    let find = Command::new("find").args(folders).args(["-maxdepth", "4", "-name", "unixmark*"]).output().unwrap();
+    let find = Command::new("find")
+        .args(folders)
+        .args(["-maxdepth", "4", "-name", "unixmark*"])
+        .output()
+        .unwrap();
     ours.chain(stdout(&find).lines().map(str::to_owned)).collect()
 }
 
@@ -333,7 +375,8 @@ fn where_the_guardian_died_too_restore_puts_it_back() {
 #[ignore = "changes the system"]
 fn two_experiments_at_once_are_refused() {
     let Some(bench) = Bench::new() else { return };
-    let words = format!("cost --quick --dir {} flag -i 50 syscall", bench.place.scratch().display());
+    let words =
+        format!("cost --quick --dir {} flag -i 50 syscall", bench.place.scratch().display());
     let mut first = bench.command(&words).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !bench.file("flag").exists() && Instant::now() < deadline {
@@ -341,7 +384,11 @@ fn two_experiments_at_once_are_refused() {
     }
     let second = bench.cost("swappiness=10 -i 2 syscall");
     assert_eq!(second.status.code(), Some(3));
-    assert!(stderr(&second).contains("another unixmark is switching conditions"), "{}", stderr(&second));
+    assert!(
+        stderr(&second).contains("another unixmark is switching conditions"),
+        "{}",
+        stderr(&second)
+    );
     // It offers nothing to put back, since that run still goes on.
     assert!(!stderr(&second).contains("restore"), "{}", stderr(&second));
     kill_process(Pid::from_child(&first), Signal::INT).unwrap();
@@ -357,7 +404,7 @@ fn a_loss_that_is_there_is_confirmed_and_fails_the_gate() {
     assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
     let said = stderr(&output);
     let loss = said.lines().find(|line| line.starts_with("unixmark: arithoh: "));
-    assert!(loss.is_some_and(|line| line.ends_with(" % slower under arg:slowed=40")), "{said}");
+    assert!(loss.is_some_and(|line| line.contains(" % slower under arg:slowed=40")), "{said}");
     let report = bench.place.json("latest");
     let one = &report["comparisons"][0];
     assert_eq!((&one["verdict"], &one["confirmed"]), (&"slower".into(), &true.into()), "{one}");
@@ -382,7 +429,17 @@ fn without_rights_it_measures_what_it_can() {
     let output = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&tool)
-        .args(["cost", "--quick", "audit=all,nice=10", "--against", "none", "-i", "2", "syscall", "--dir"])
+        .args([
+            "cost",
+            "--quick",
+            "audit=all,nice=10",
+            "--against",
+            "none",
+            "-i",
+            "2",
+            "syscall",
+            "--dir",
+        ])
         .arg(bench.place.scratch())
         .env("UNIXMARK_RESULTS", root.join("results-of-nobody"))
         .env("XDG_STATE_HOME", root.join("state-of-nobody"))
@@ -391,17 +448,20 @@ fn without_rights_it_measures_what_it_can() {
         .output()
         .unwrap();
     assert!(stdout(&output).contains("nice=10"), "{}\n{}", stdout(&output), stderr(&output));
-    let journal = fs::read_dir(root.join("results-of-nobody")).unwrap().next().unwrap().unwrap().path();
+    let journal =
+        fs::read_dir(root.join("results-of-nobody")).unwrap().next().unwrap().unwrap().path();
     let report = bench.place.json(&journal.display().to_string());
     assert_eq!(report["comparisons"][0]["condition"], "nice=10");
     let skipped = report["skipped"].to_string();
     assert!(
-        skipped.contains("audit=all") && (skipped.contains("root") || skipped.contains("CAP_AUDIT_CONTROL")),
+        skipped.contains("audit=all")
+            && (skipped.contains("root") || skipped.contains("CAP_AUDIT_CONTROL")),
         "{skipped}"
     );
 }
 
-/// Returns true if auditing can be switched here, and may be: once on, it leaves its mark until the machine restarts.
+/// Returns true if auditing can be switched here, and may be: once on, it leaves its mark until the
+/// machine restarts.
 fn can_audit(bench: &Bench) -> bool {
     let may = testing::all_must_run() || Path::new("/run/unixmark/audit-was-on").exists();
     if !may {
@@ -428,8 +488,9 @@ fn the_state_of_auditing_is_put_back_after_a_kill() {
     }
     let state = || {
         let status = stdout(&Command::new("/usr/sbin/auditctl").arg("-s").output().unwrap());
-        let kept =
-            status.lines().filter(|line| !line.starts_with("lost") && !line.starts_with("backlog_wait_time_actual"));
+        let kept = status.lines().filter(|line| {
+            !line.starts_with("lost") && !line.starts_with("backlog_wait_time_actual")
+        });
         let rules = stdout(&Command::new("/usr/sbin/auditctl").arg("-l").output().unwrap());
         (kept.map(str::to_owned).collect::<Vec<String>>(), rules)
     };
@@ -455,22 +516,27 @@ fn a_full_disk_under_the_trail_ends_the_run_with_its_reason() {
     }
     let small = bench.file("small");
     fs::create_dir(&small).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "none"]).arg(&small).status().unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=3m", "none"])
+        .arg(&small)
+        .status()
+        .unwrap();
     assert!(mounted.success());
-    let words = format!("cost audit=all -i 30 syscall --dir {}", small.display());
+    let words = format!("cost --long audit=all -i 30 syscall --dir {}", small.display());
     let output = bench.command(&words).output().unwrap();
     let capped = format!("cost audit=all -i 1 syscall --trail-limit 1m --dir {}", small.display());
     // On a busy disk records wait too long now and then.
     let run = |_| bench.command(&capped).output().unwrap();
-    let capped = (0..2).fold(run(0), |output, number| if output.status.success() { output } else { run(number) });
+    let capped = (0..2).fold(
+        run(0),
+        |output, number| {
+            if output.status.success() { output } else { run(number) }
+        },
+    );
     assert!(Command::new("umount").arg(&small).status().unwrap().success());
     assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
     assert!(stderr(&output).contains("the trail could not be written"), "{}", stderr(&output));
-    assert!(
-        stdout(&output).contains("the run ended because every further trial would have failed"),
-        "{}",
-        stdout(&output)
-    );
+    assert!(stdout(&output).contains("the run ended early: "), "{}", stdout(&output));
     assert!(capped.status.success(), "a trail of 1 MiB has room: {}", stderr(&capped));
     bench.is_put_back();
 }

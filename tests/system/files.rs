@@ -29,16 +29,20 @@ fn a_file_is_written_proved_and_restored_to_the_byte() {
         let mut entered = alone.begin_with(&writes(&file, "new")).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
-        assert!(evidence.notes[0].ends_with("setting = new"), "{evidence:?}");
+        assert!(evidence.notes[0].contains("setting = new"), "{evidence:?}");
         fs::write(&file, "somebody's").unwrap();
-        assert!(prove(&mut entered, &Trial::default(), None).is_err(), "somebody else has changed it");
+        assert!(
+            prove(&mut entered, &Trial::default(), None).is_err(),
+            "somebody else has changed it"
+        );
         alone.leave();
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
     // A choice as the kernel shows it, in either way.
-    for (choice, other, chosen) in
-        [("always [madvise] never\n", "never", "madvise"), ("none voluntary (full) lazy\n", "lazy", "full")]
-    {
+    for (choice, other, chosen) in [
+        ("always [madvise] never\n", "never", "madvise"),
+        ("none voluntary (full) lazy\n", "lazy", "full"),
+    ] {
         fs::write(&file, choice).unwrap();
         drop(alone.begin_with(&writes(&file, other)).unwrap());
         alone.leave();
@@ -66,7 +70,8 @@ fn a_sysctl_is_as_it_was() {
     let file = "/proc/sys/kernel/printk_ratelimit_burst";
     let before = fs::read_to_string(file).unwrap();
     let other = before.trim().parse::<u32>().unwrap() + 1;
-    if let Some(mut entered) = alone.enter(&format!("sysctl:kernel.printk_ratelimit_burst={other}")) {
+    if let Some(mut entered) = alone.enter(&format!("sysctl:kernel.printk_ratelimit_burst={other}"))
+    {
         assert_eq!(fs::read_to_string(file).unwrap().trim(), other.to_string());
         prove(&mut entered, &Trial::default(), None).unwrap();
         alone.leave();
@@ -82,15 +87,21 @@ fn a_setting_of_two_files_is_as_it_was() {
         return;
     }
     let mut alone = Alone::begin();
-    let files = || ["ratio", "bytes"].map(|name| fs::read_to_string(format!("/proc/sys/vm/dirty_{name}")).unwrap());
+    let files = || {
+        ["ratio", "bytes"]
+            .map(|name| fs::read_to_string(format!("/proc/sys/vm/dirty_{name}")).unwrap())
+    };
     let found = files();
     for outer in ["bytes=20000000", "ratio=11"] {
-        let Some(_outer) = alone.enter(&format!("sysctl:vm.dirty_{outer}")) else { continue };
+        let Some(_outer) = alone.enter(&format!("sysctl:vm.dirty_{outer}")) else {
+            continue;
+        };
         let before = files();
         for inner in ["sysctl:vm.dirty_bytes=30000000", "sysctl:vm.dirty_ratio=12"] {
             let mut ledger = Ledger::open().unwrap();
             let folder = alone.folder.path();
-            enter(&condition(inner), &Machine::here(), &alone.settings, &mut ledger, folder, None).unwrap();
+            enter(&condition(inner), &Machine::here(), &alone.settings, &mut ledger, folder, None)
+                .unwrap();
             assert_ne!(files(), before);
             ledger.close().unwrap();
             assert_eq!(files(), before, "{inner} while {outer}");
@@ -106,8 +117,15 @@ fn a_setting_of_two_files_is_as_it_was() {
 fn what_could_not_be_set_back_is_not_set() {
     let mut alone = Alone::begin();
     let setting = writes(Path::new("/proc/self/uid_map"), "0 0 1");
-    let refusal =
-        enter(&setting, &Machine::here(), &alone.settings, &mut alone.ledger, alone.folder.path(), None).err();
+    let refusal = enter(
+        &setting,
+        &Machine::here(),
+        &alone.settings,
+        &mut alone.ledger,
+        alone.folder.path(),
+        None,
+    )
+    .err();
     let Some(Refusal::Unavailable(why)) = refusal else { panic!("{refusal:?}") };
     assert!(why.ends_with("nothing could set it back"), "{why}");
 }

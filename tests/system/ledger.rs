@@ -1,4 +1,5 @@
-//! What the tool has switched is put back however it ends: the ledger, its guardian, and `unixmark restore`.
+//! What the tool has switched is put back however it ends: the ledger, its guardian, and `unixmark
+//! restore`.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -177,7 +178,11 @@ fn restore_beside_a_run_says_so() {
     assert!(stderr(&output).contains("another unixmark is running"), "{}", stderr(&output));
     let second = room.run(&room.cost("flag -i 2 syscall"));
     assert_eq!(second.status.code(), Some(3));
-    assert!(stderr(&second).contains("another unixmark is switching conditions"), "{}", stderr(&second));
+    assert!(
+        stderr(&second).contains("another unixmark is switching conditions"),
+        "{}",
+        stderr(&second)
+    );
     assert!(room.file("flag").exists(), "the first run's condition is on");
     tool.signal(Signal::INT);
     assert_eq!(tool.wait(), 130);
@@ -205,7 +210,11 @@ fn what_cannot_be_read_is_kept_and_named() {
     for damaged in damaged {
         fs::write(&path, &damaged).unwrap();
         let output = refused(&room, "restore");
-        assert!(stderr(&output).contains(path.file_name().unwrap().to_str().unwrap()), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains(path.file_name().unwrap().to_str().unwrap()),
+            "{}",
+            stderr(&output)
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
         assert!(room.file("flag").exists());
         refused(&room, "restore --list");
@@ -228,7 +237,10 @@ fn what_is_left_survives_a_full_disk() {
     assert!(fs::read_to_string(&path).unwrap().starts_with(&before));
     refused(&room, "restore");
     let listed = stdout(&room.run("restore --list"));
-    assert!(listed.contains("stuck: leave stuck") && listed.contains("also-stuck: leave also-stuck"), "{listed}");
+    assert!(
+        listed.contains("stuck: leave stuck") && listed.contains("also-stuck: leave also-stuck"),
+        "{listed}"
+    );
     fs::write(room.file("mended"), "").unwrap();
     restored(&room);
 }
@@ -304,13 +316,24 @@ fn what_can_never_be_undone_is_forgotten_by_name() {
     let Some(room) = room() else { return };
     left_behind(&room, "stuck");
     let output = refused(&room, "restore");
-    assert!(stderr(&output).contains("leave stuck") && stderr(&output).contains("--forget"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("leave stuck") && stderr(&output).contains("--forget"),
+        "{}",
+        stderr(&output)
+    );
     let listed = stdout(&room.run("restore --list"));
-    assert!(listed.contains("/var/lib/unixmark/undo-") && listed.contains("stuck: leave stuck"), "{listed}");
+    assert!(
+        listed.contains("/var/lib/unixmark/undo-") && listed.contains("stuck: leave stuck"),
+        "{listed}"
+    );
     assert_eq!(room.run("restore --forget other").status.code(), Some(3));
     let forgotten = room.run("restore --forget stuck");
     assert!(forgotten.status.success());
-    assert!(stderr(&forgotten).contains("dropped, not undone: leave stuck"), "{}", stderr(&forgotten));
+    assert!(
+        stderr(&forgotten).contains("dropped, not undone: leave stuck"),
+        "{}",
+        stderr(&forgotten)
+    );
     // What was left with it was undone.
     assert_eq!(stdout(&room.run("restore")).lines().count(), 1);
     room.wait_until_clean();
@@ -401,7 +424,9 @@ fn nothing_is_removed_through_a_mount() {
     let mut tool = start(&room, "mounting");
     room.wait_for_file("verifying");
     tool.kill();
-    wait_for("a ledger that nobody holds", || !stdout(&room.run("restore --list")).contains("goes on"));
+    wait_for("a ledger that nobody holds", || {
+        !stdout(&room.run("restore --list")).contains("goes on")
+    });
     assert!(kept.exists());
     room.run("restore --forget mounting");
     restored(&room);
@@ -412,14 +437,17 @@ fn nothing_is_removed_through_a_mount() {
 #[ignore = "changes the system"]
 fn restore_removes_a_scratch_directory() {
     let Some(room) = room() else { return };
-    let words = format!("run --procedure quick -i 50 --dir {} syscall", room.place.scratch().display());
+    let words =
+        format!("run --procedure quick -i 50 --dir {} syscall", room.place.scratch().display());
     let mut tool = room.start(&words);
     let guardian = tool.guardian();
     wait_for("a scratch directory", || fs::read_dir(room.place.scratch()).unwrap().count() == 1);
     kill_process(guardian, Signal::KILL).unwrap();
     tool.kill();
     // A dying process holds the ledger until it is gone.
-    wait_for("the guardian's end", || !fs::exists(format!("/proc/{}", guardian.as_raw_nonzero())).unwrap());
+    wait_for("the guardian's end", || {
+        !fs::exists(format!("/proc/{}", guardian.as_raw_nonzero())).unwrap()
+    });
     assert_eq!(fs::read_dir(room.place.scratch()).unwrap().count(), 1);
     assert!(restored(&room).contains("remove "));
 }

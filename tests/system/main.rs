@@ -1,4 +1,5 @@
-//! What changes the system under test: conditions and kernel auditing are switched on and back, one test at a time.
+//! What changes the system under test: conditions and kernel auditing are switched on and back, one
+//! test at a time.
 #![cfg(test)]
 
 mod agents;
@@ -8,7 +9,9 @@ mod disks;
 mod experiment;
 mod files;
 mod kills;
+mod leaving;
 mod ledger;
+mod paths;
 mod planted;
 mod production;
 mod quiet;

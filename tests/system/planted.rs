@@ -26,7 +26,11 @@ impl Host {
         if !testing::is_root() || !testing::has("setpriv") {
             return None;
         }
-        if !Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|status| status.success()) {
+        if !Command::new("unshare")
+            .args(["-m", "true"])
+            .status()
+            .is_ok_and(|status| status.success())
+        {
             testing::skip("root may make no mount namespace");
             return None;
         }
@@ -45,7 +49,9 @@ impl Host {
             set_mode(&host.path(name), mode);
         }
         VICTIMS.iter().for_each(|name| fs::write(host.path(name), "root's").unwrap());
-        ["home", "home/tmp"].iter().for_each(|name| chown(host.path(name), Some(NOBODY), Some(NOBODY)).unwrap());
+        ["home", "home/tmp"]
+            .iter()
+            .for_each(|name| chown(host.path(name), Some(NOBODY), Some(NOBODY)).unwrap());
         // The binary may lie where nobody else can go.
         fs::copy(env!("CARGO_BIN_EXE_unixmark"), host.path("unixmark")).unwrap();
         Some(host)
@@ -62,8 +68,17 @@ impl Host {
     /// The tool with the user's variables, as `sudo -E` keeps them.
     fn with_variables(&self, mut command: Command, words: &str) -> Output {
         let results = self.path("shared");
-        command.arg(self.path("unixmark")).args(words.split_whitespace()).current_dir(self.path("home"));
-        for name in ["XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "UNIXMARK_CATALOGUE"] {
+        command
+            .arg(self.path("unixmark"))
+            .args(words.split_whitespace())
+            .current_dir(self.path("home"));
+        for name in [
+            "XDG_CACHE_HOME",
+            "XDG_DATA_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CONFIG_HOME",
+            "UNIXMARK_CATALOGUE",
+        ] {
             command.env_remove(name);
         }
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("home/tmp"));
@@ -79,12 +94,17 @@ impl Host {
         let mut command = Command::new("unshare");
         fs::create_dir_all("/var/lib/unixmark").unwrap();
         let mounts = "mount --bind \"$0\" /var/cache && mount --bind \"$1\" /var/lib/unixmark && shift && exec \"$@\"";
-        command.args(["-m", "sh", "-c", mounts]).args([self.path("var-cache"), self.path("var-lib")]);
+        command
+            .args(["-m", "sh", "-c", mounts])
+            .args([self.path("var-cache"), self.path("var-lib")]);
         self.with_variables(command, words)
     }
 
     fn measure(&self) -> String {
-        format!("run syscall -q -c 2 -i 1 --procedure quick --dir {}", self.place.scratch().display())
+        format!(
+            "run syscall -q -c 2 -i 1 --procedure quick --dir {}",
+            self.place.scratch().display()
+        )
     }
 
     /// Puts a program that leaves a trace in the place of every program in the user's cache, with
@@ -98,14 +118,20 @@ impl Host {
             [ -f \"$program\" ] && cp \"$0\" \"$program\"; done; done
             for build in \"$1\"/*/; do cd \"$build\" && mkdir -p sums && sha256sum bin/syscall > sums/syscall.sha256; done; true";
         let mut command = nobody("sh");
-        assert!(command.args(["-c", plant]).arg(&file).arg(self.cache()).status().unwrap().success());
+        assert!(
+            command.args(["-c", plant]).arg(&file).arg(self.cache()).status().unwrap().success()
+        );
         assert!(contents(&self.cache(), "bin/syscall").iter().all(|text| text.starts_with("#!")));
     }
 
-    /// Plants a ledger where the user's own would be, and takes the names by which runs once saw each other.
+    /// Plants a ledger where the user's own would be, and takes the names by which runs once saw
+    /// each other.
     fn plant_ledger(&self) -> Vec<std::io::Result<UnixListener>> {
         let folder = self.path("home/.local/state/unixmark");
-        let script = format!("echo '{{\"shell\":{{\"command\":\"id > {}\"}}}}'", self.path("home/ran").display());
+        let script = format!(
+            "echo '{{\"shell\":{{\"command\":\"id > {}\"}}}}'",
+            self.path("home/ran").display()
+        );
         let plant = format!("mkdir -p \"$1\" && {script} > \"$1/undo-1-1.jsonl\"");
         assert!(nobody("sh").args(["-c", &plant, "sh"]).arg(&folder).status().unwrap().success());
         let name = |name: &str| UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?);
@@ -120,7 +146,11 @@ impl Host {
 
     /// Nothing that was planted has done anything.
     fn check(&self, words: &str) {
-        assert!(!self.path("home/ran").exists(), "{words}: it ran as {:?}", fs::read_to_string(self.path("home/ran")));
+        assert!(
+            !self.path("home/ran").exists(),
+            "{words}: it ran as {:?}",
+            fs::read_to_string(self.path("home/ran"))
+        );
         for name in VICTIMS {
             assert_eq!(fs::read_to_string(self.path(name)).unwrap(), "root's", "{words}: {name}");
         }
@@ -144,7 +174,10 @@ fn set_mode(path: &Path, mode: u32) {
 /// What each build of a cache has under a name.
 fn contents(cache: &Path, name: &str) -> Vec<String> {
     let builds = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path().join(name));
-    builds.filter_map(|path| fs::read(path).ok()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+    builds
+        .filter_map(|path| fs::read(path).ok())
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .collect()
 }
 
 /// Everything of root's below a directory.
@@ -171,7 +204,11 @@ fn a_local_user_with_everything_planted() {
     host.plant_programs();
     let cache = host.cache();
     host.plant_link(&host.path(VICTIMS[0]), &cache.join("lock"));
-    for build in fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+    for build in fs::read_dir(&cache)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+    {
         host.plant_link(&host.path(VICTIMS[1]), &build.join("used"));
     }
     for name in ["partial-1-1", "native-0123456789abcdef", "sites", "../../tmp/unixmark-0"] {
@@ -198,7 +235,11 @@ fn a_local_user_with_everything_planted() {
         "list".to_owned(),
         "list runs".to_owned(),
         "unixbench -q -c 1 -i 1 --procedure quick syscall".to_owned(),
-        format!("site {} --into {}", host.path("shared").display(), host.path("var-cache/site").display()),
+        format!(
+            "site {} --into {}",
+            host.path("shared").display(),
+            host.path("var-cache/site").display()
+        ),
     ];
     for words in commands {
         let output = host.as_root(&words);
@@ -206,7 +247,11 @@ fn a_local_user_with_everything_planted() {
         host.check(&words);
         let is_of_the_cache = ["run", "clean", "doctor"].iter().any(|verb| words.starts_with(verb));
         let note = "belongs to nobody; builds are kept in /var/cache/unixmark";
-        assert!(!is_of_the_cache || flat(&stderr(&output)).matches(note).count() == 1, "{words}: {}", stderr(&output));
+        assert!(
+            !is_of_the_cache || flat(&stderr(&output)).matches(note).count() == 1,
+            "{words}: {}",
+            stderr(&output)
+        );
     }
 }
 
@@ -219,23 +264,39 @@ fn root_works_in_no_directory_that_another_can_replace() {
     set_mode(&open, 0o777);
     let of_users = host.path("home/tmp").display().to_string();
     let below = open.join("below").display().to_string();
-    for (dir, why) in [(&of_users, "/home belongs to nobody"), (&below, "may be written by every user")] {
-        let output = host.as_root(&format!("run syscall -q -c 1 -i 1 --procedure quick --dir {dir}"));
+    for (dir, why) in
+        [(&of_users, "/home belongs to nobody"), (&below, "may be written by every user")]
+    {
+        let output =
+            host.as_root(&format!("run syscall -q -c 1 -i 1 --procedure quick --dir {dir}"));
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-        assert!(flat(&stderr(&output)).contains(why) && stderr(&output).contains("--dir DIR"), "{}", stderr(&output));
+        assert!(
+            flat(&stderr(&output)).contains(why) && stderr(&output).contains("--dir DIR"),
+            "{}",
+            stderr(&output)
+        );
         let doctor = host.as_root(&format!("doctor --format json --dir {dir}"));
-        assert!(stdout(&doctor).contains("places.scratch") && stdout(&doctor).contains(why), "{}", stdout(&doctor));
+        assert!(
+            stdout(&doctor).contains("places.scratch") && stdout(&doctor).contains(why),
+            "{}",
+            stdout(&doctor)
+        );
     }
     // A sticky one keeps others from what is not theirs, and a user's own is that user's concern.
     set_mode(&open, 0o1777);
     let output = host.as_root(&format!("run syscall -q -c 1 -i 1 --procedure quick --dir {below}"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let output = host.as_nobody(&format!("run syscall -q -c 1 -i 1 --procedure quick --dir {of_users}"));
+    let output =
+        host.as_nobody(&format!("run syscall -q -c 1 -i 1 --procedure quick --dir {of_users}"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     // UnixBench's ./tmp in a directory of a user's.
     let output = host.as_root("unixbench -q -c 1 -i 1 --procedure quick syscall");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(flat(&stderr(&output)).contains("the programs work in /var/tmp: "), "{}", stderr(&output));
+    assert!(
+        flat(&stderr(&output)).contains("the programs work in /var/tmp: "),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// With a HOME that sudo kept, and no directory named.
@@ -244,14 +305,22 @@ fn root_works_in_no_directory_that_another_can_replace() {
 fn root_keeps_its_runs_where_no_user_leads_it() {
     let Some(host) = Host::new() else { return };
     host.plant_link(&host.path("root"), &host.path("home/.local"));
-    let words = format!("HOME={} {} {}", host.path("home").display(), host.path("unixmark").display(), host.measure());
+    let words = format!(
+        "HOME={} {} {}",
+        host.path("home").display(),
+        host.path("unixmark").display(),
+        host.measure()
+    );
     let mut command = Command::new("unshare");
     let script = format!(
         "mount --bind '{}' /var/lib/unixmark && env -u UNIXMARK_RESULTS {words}",
         host.path("var-lib").display()
     );
-    let output =
-        command.args(["-m", "sh", "-c", &script]).env("XDG_CACHE_HOME", host.path("root/cache")).output().unwrap();
+    let output = command
+        .args(["-m", "sh", "-c", &script])
+        .env("XDG_CACHE_HOME", host.path("root/cache"))
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(fs::read_dir(host.path("var-lib/results")).unwrap().count(), 1);
     let mut roots = Vec::new();
@@ -266,7 +335,8 @@ fn a_cache_with_files_of_roots_still_serves_its_user() {
     let run = |words: &str| host.as_nobody(&format!("{} {words}", host.measure()));
     assert_eq!(run("").status.code(), Some(0));
     // As an earlier version left them that was once started by sudo.
-    let builds = fs::read_dir(host.cache()).unwrap().map(|entry| entry.unwrap().path().join("used"));
+    let builds =
+        fs::read_dir(host.cache()).unwrap().map(|entry| entry.unwrap().path().join("used"));
     for lock in builds.filter(|path| path.exists()).chain([host.cache().join("lock")]) {
         chown(&lock, Some(0), Some(0)).unwrap();
         set_mode(&lock, 0o644);

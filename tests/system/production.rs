@@ -41,17 +41,24 @@ impl Production {
         neighbour.args(["-c", &work]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut neighbour = neighbour.spawn().unwrap();
         let replies = BufReader::new(neighbour.stdout.take().unwrap());
-        let daemon = Command::new("auditd").args(["-n", "-s", "nochange", "-c"]).arg(&folder).spawn().unwrap();
+        let daemon = Command::new("auditd")
+            .args(["-n", "-s", "nochange", "-c"])
+            .arg(&folder)
+            .spawn()
+            .unwrap();
         let production = Production { daemon, folder, neighbour, replies };
         let pid = production.daemon.id().to_string();
-        processes::retry(|| (setting("pid") == pid).then_some(()).ok_or("auditd does not receive the records"))
-            .unwrap();
+        processes::retry(|| {
+            (setting("pid") == pid).then_some(()).ok_or("auditd does not receive the records")
+        })
+        .unwrap();
         // A failure mode of 2 would panic the machine; only the crate's kernel in memory tries it.
         auditctl(&["-b", "8192", "-f", "1"]);
         auditctl(&["-w", production.folder.to_str().unwrap(), "-p", "a", "-k", "theirs"]);
         auditctl(&["-e", "1"]);
         // auditd 3.0 loses the first record when it starts.
-        let begun = || fs::read_to_string(production.folder.join("audit.log")).unwrap().contains("begun");
+        let begun =
+            || fs::read_to_string(production.folder.join("audit.log")).unwrap().contains("begun");
         processes::retry(|| {
             auditctl(&["-m", "begun"]);
             begun().then_some(()).ok_or("auditd does not write the records")
@@ -72,8 +79,11 @@ impl Production {
     fn events(mut self) -> (usize, usize) {
         self.stop();
         let log = fs::read_to_string(self.folder.join("audit.log")).unwrap();
-        let count =
-            |part: &str| log.lines().filter(|line| line.starts_with("type=SYSCALL") && line.contains(part)).count();
+        let count = |part: &str| {
+            log.lines()
+                .filter(|line| line.starts_with("type=SYSCALL") && line.contains(part))
+                .count()
+        };
         (count("key=\"theirs\""), count("comm=\"caller\""))
     }
 
@@ -104,16 +114,24 @@ fn refused(stage: &Stage, level: &str) -> Option<String> {
 #[test]
 #[ignore = "changes the system"]
 fn runs_in_a_row_leave_a_daemon_its_settings_its_rules_and_its_records() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
-    let Some(mut production) = Production::start(&mut stage) else { return };
+    let Some(mut production) = Production::start(&mut stage) else {
+        return;
+    };
     let runs = if testing::all_must_run() { 100 } else { 5 };
     let lost = setting("lost");
     for run in 0..runs {
         let level = ["audit=on", "audit=off"][run % 2];
         let evidence = stage.measure(level, |stage| {
             let exempt = format!("-a never,task -F auid={SENTINEL}\n");
-            assert_eq!(state().replace(&exempt, ""), stage.before, "not even meanwhile is a setting changed");
+            assert_eq!(
+                state().replace(&exempt, ""),
+                stage.before,
+                "not even meanwhile is a setting changed"
+            );
             production.audited();
             calls(&program, 1, 10);
         });
@@ -132,7 +150,9 @@ fn runs_in_a_row_leave_a_daemon_its_settings_its_rules_and_its_records() {
 #[test]
 #[ignore = "changes the system"]
 fn where_auditing_is_on_it_stays_as_it_is() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
     auditctl(&["-e", "1"]);
     stage.before = state();
@@ -142,7 +162,9 @@ fn where_auditing_is_on_it_stays_as_it_is() {
     let evidence = stage
         .measure(&level, |_| {
             // Others keep their audit contexts, and the queue its length.
-            assert!(!auditctl(&["-l"]).contains("-a never,task") && setting("backlog_limit") == "77");
+            assert!(
+                !auditctl(&["-l"]).contains("-a never,task") && setting("backlog_limit") == "77"
+            );
             auditctl(&["-m", &message]);
             calls(&program, 1, 1000);
         })
@@ -150,12 +172,20 @@ fn where_auditing_is_on_it_stays_as_it_is() {
     assert_eq!(evidence.trail.unwrap().events, 1000);
     assert!(evidence.notes.iter().any(|note| note.contains("other processes are still audited")));
     let log = Command::new("dmesg").output().unwrap().stdout;
-    let line = String::from_utf8_lossy(&log).lines().find(|line| line.contains(&message)).map(str::to_owned);
-    assert!(line.is_some_and(|line| line.contains("audit: type=")), "the record of another goes where it went before");
+    let line = String::from_utf8_lossy(&log)
+        .lines()
+        .find(|line| line.contains(&message))
+        .map(str::to_owned);
+    assert!(
+        line.is_some_and(|line| line.contains("audit: type=")),
+        "the record of another goes where it went before"
+    );
     let why = refused(&stage, "audit=off-after-on").unwrap();
     assert!(why.contains("would leave a gap"), "{why}");
     stage.measure("audit=off", |_| calls(&program, 1, 10)).unwrap();
-    for (option, value, usual) in [("-r", "1000", "0"), ("--backlog_wait_time", "0", "14000"), ("-b", "0", "77")] {
+    for (option, value, usual) in
+        [("-r", "1000", "0"), ("--backlog_wait_time", "0", "14000"), ("-b", "0", "77")]
+    {
         auditctl(&[option, value]);
         let why = refused(&stage, &level);
         auditctl(&[option, usual]);
@@ -173,7 +203,9 @@ fn stop(pid: u32) {
 #[test]
 #[ignore = "changes the system"]
 fn a_receiver_that_was_stopped_voids_its_trial() {
-    let Some(mut stage) = Stage::switched() else { return };
+    let Some(mut stage) = Stage::switched() else {
+        return;
+    };
     let program = Caller::build(&stage);
     let level = stage.rules("-a always,exit -F arch=b64 -S getppid -k mine\n");
     let why = stage.measure(&level, |_| {
@@ -181,7 +213,10 @@ fn a_receiver_that_was_stopped_voids_its_trial() {
         calls(&program, 1, 1000);
     });
     let why = why.unwrap_err();
-    assert!(why.contains("no records were received for") && why.contains("unixmark was stopped"), "{why}");
+    assert!(
+        why.contains("no records were received for") && why.contains("unixmark was stopped"),
+        "{why}"
+    );
     if testing::has("auditd") {
         stage.settings.trail.sink = Sink::Auditd;
         let why = stage.measure(&level, |_| {
@@ -191,5 +226,8 @@ fn a_receiver_that_was_stopped_voids_its_trial() {
         assert!(why.unwrap_err().contains("was stopped by a signal"));
     }
     stage.settings.trail.sink = Sink::Count;
-    assert_eq!(stage.measure(&level, |_| calls(&program, 1, 1000)).unwrap().trail.unwrap().events, 1000);
+    assert_eq!(
+        stage.measure(&level, |_| calls(&program, 1, 1000)).unwrap().trail.unwrap().events,
+        1000
+    );
 }

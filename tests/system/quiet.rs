@@ -24,16 +24,23 @@ fn has_two() -> bool {
 /// Returns the processors that a process may use.
 fn allowed(pid: &str) -> String {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:\t").map(str::to_owned));
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:\t").map(str::to_owned));
     line.unwrap_or_default()
 }
 
 /// Returns the processors that each interrupt may reach.
 fn interrupts() -> Vec<String> {
-    let folders = fs::read_dir("/proc/irq").into_iter().flatten().map(|entry| entry.unwrap().path());
+    let folders =
+        fs::read_dir("/proc/irq").into_iter().flatten().map(|entry| entry.unwrap().path());
     let mut lists: Vec<String> = folders
         .filter_map(|folder| {
-            Some(format!("{} {}", folder.display(), fs::read_to_string(folder.join("smp_affinity_list")).ok()?))
+            Some(format!(
+                "{} {}",
+                folder.display(),
+                fs::read_to_string(folder.join("smp_affinity_list")).ok()?
+            ))
         })
         .collect();
     lists.sort();
@@ -45,22 +52,30 @@ fn interrupts() -> Vec<String> {
 fn a_command_runs_quietly_and_ends_as_it_ends() {
     let Some(bench) = Bench::new() else { return };
     let before = fs::read_to_string(ASLR).unwrap();
-    let output = bench.command("quiet -- sh -c").arg(format!("cat {ASLR}; exit 7")).output().unwrap();
+    let output =
+        bench.command("quiet -- sh -c").arg(format!("cat {ASLR}; exit 7")).output().unwrap();
     assert_eq!((output.status.code(), &*stdout(&output)), (Some(7), "0\n"), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(ASLR).unwrap(), before);
     let output = bench.command("quiet -- /nonexistent").output().unwrap();
     assert_eq!(output.status.code(), Some(127), "{}", stderr(&output));
     let output = bench.command("quiet --shield 4095 -- true").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("'4095' does not name processors of this machine"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("'4095' does not name processors of this machine"),
+        "{}",
+        stderr(&output)
+    );
     assert_eq!(fs::read_to_string(ASLR).unwrap(), before);
 }
 
-/// The command has its processor for itself; after the tool's death, everybody has all of them again.
+/// The command has its processor for itself; after the tool's death, everybody has all of them
+/// again.
 #[test]
 #[ignore = "changes the system"]
 fn a_shield_keeps_others_away_and_goes_with_the_tool() {
-    let Some(bench) = Bench::new().filter(|_| has_two()) else { return };
+    let Some(bench) = Bench::new().filter(|_| has_two()) else {
+        return;
+    };
     let before = fs::read_to_string(ASLR).unwrap();
     let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
     let pid = other.id().to_string();
@@ -69,7 +84,8 @@ fn a_shield_keeps_others_away_and_goes_with_the_tool() {
     for kills in [false, true] {
         let script = "grep Cpus_allowed_list /proc/self/status; read end";
         let mut quiet = bench.command("quiet --shield 1 -- sh -c");
-        let mut quiet = quiet.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut quiet =
+            quiet.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(quiet.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "Cpus_allowed_list:\t1\n");
@@ -90,18 +106,27 @@ fn a_shield_keeps_others_away_and_goes_with_the_tool() {
     other.wait().unwrap();
 }
 
-/// The command is measured with all settings and with each alone, and the shield is in the evidence.
+/// The command is measured with all settings and with each alone, and the shield is in the
+/// evidence.
 #[test]
 #[ignore = "changes the system"]
 fn what_a_shield_brings_is_proved() {
-    let Some(bench) = Bench::new().filter(|_| has_two()) else { return };
+    let Some(bench) = Bench::new().filter(|_| has_two()) else {
+        return;
+    };
     let mut command = bench.command("quiet --shield 1 --prove -i 3 --format json --dir");
     let output = command.arg(bench.place.scratch()).args(["--", "true"]).output().unwrap();
     let report: serde_json::Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
     let conditions = report["cost"]["conditions"].as_array().unwrap();
-    let names: Vec<&str> = conditions.iter().map(|condition| condition["name"].as_str().unwrap()).collect();
-    assert!(names[0].starts_with("shield=1+") && names.contains(&"shield=1") && names.contains(&"aslr=0"), "{names:?}");
+    let names: Vec<&str> =
+        conditions.iter().map(|condition| condition["name"].as_str().unwrap()).collect();
+    assert!(
+        names[0].starts_with("shield=1+")
+            && names.contains(&"shield=1")
+            && names.contains(&"aslr=0"),
+        "{names:?}"
+    );
     let evidence = conditions[0]["evidence"].to_string();
     assert!(evidence.contains("shielded"), "{evidence}");
 }

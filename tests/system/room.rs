@@ -1,4 +1,5 @@
-//! The tool with ledgers of its own: what a test does to them disturbs nobody, so many such tests run at a time.
+//! The tool with ledgers of its own: what a test does to them disturbs nobody, so many such tests
+//! run at a time.
 
 use std::fs;
 use std::io::Write;
@@ -42,8 +43,8 @@ pub struct Tool {
 }
 
 impl Room {
-    /// Nothing without root. `catalogue` holds conditions besides [`FLAG`], in which ROOT stands for the test's
-    /// directory.
+    /// Nothing without root. `catalogue` holds conditions besides [`FLAG`], in which ROOT stands
+    /// for the test's directory.
     pub fn new(catalogue: &str) -> Option<Room> {
         if !testing::is_root() || !testing::has("unshare") {
             return None;
@@ -52,7 +53,8 @@ impl Room {
         fs::create_dir(room.state()).unwrap();
         fs::create_dir_all(STATE).unwrap();
         let root = room.place.root.path().display().to_string();
-        fs::write(room.file("catalogue.toml"), [FLAG, catalogue].concat().replace("ROOT", &root)).unwrap();
+        fs::write(room.file("catalogue.toml"), [FLAG, catalogue].concat().replace("ROOT", &root))
+            .unwrap();
         Some(room)
     }
 
@@ -67,7 +69,8 @@ impl Room {
     /// A shell script in the room; `$0` is the tool.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("unshare");
-        let script = format!("mount --bind \"{}\" {STATE} && {{ {script}\n}}", self.state().display());
+        let script =
+            format!("mount --bind \"{}\" {STATE} && {{ {script}\n}}", self.state().display());
         command.args(["-m", "sh", "-c", &script, env!("CARGO_BIN_EXE_unixmark")]);
         command.env("UNIXMARK_RESULTS", self.place.results());
         command.env("UNIXMARK_CATALOGUE", self.file("catalogue.toml"));
@@ -92,7 +95,10 @@ impl Room {
     /// Starts the tool in a session of its own, as a terminal does.
     pub fn start(&self, words: &str) -> Tool {
         let mut command = self.command(words);
-        command.stdout(Stdio::null()).stderr(fs::File::create(self.file("stderr")).unwrap()).process_group(0);
+        command
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(self.file("stderr")).unwrap())
+            .process_group(0);
         Tool { child: command.spawn().unwrap() }
     }
 

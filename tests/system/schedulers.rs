@@ -1,4 +1,5 @@
-//! Schedulers of sched_ext, with a fake of the kernel's side and of a scheduler: no kernel here has any.
+//! Schedulers of sched_ext, with a fake of the kernel's side and of a scheduler: no kernel here has
+//! any.
 
 use crate::room::Room;
 use testing::stdout;
@@ -50,18 +51,27 @@ fn a_scheduler_is_started_proved_and_stopped() {
         stdout(&room.shell(&script).output().unwrap())
     };
     let calm = run("scx=calm syscall");
-    assert!(calm.contains("the scheduler calm_1.0") && calm.trim_end().ends_with("disabled"), "{calm}");
+    assert!(
+        calm.contains("the scheduler calm_1.0") && calm.trim_end().ends_with("disabled"),
+        "{calm}"
+    );
     let brief = run("scx=brief -- sleep 1");
-    assert!(brief.contains("scx was not in effect") && brief.contains("runtime error: stall"), "{brief}");
+    assert!(
+        brief.contains("scx was not in effect") && brief.contains("runtime error: stall"),
+        "{brief}"
+    );
     let absent = run("scx=absent syscall");
     assert!(absent.contains("there is no scx_absent here"), "{absent}");
-    let others = format!("scx_calm & until_state enabled; {} 2>&1; kill $!", measured(&room, "scx=brief syscall"));
+    let others = format!(
+        "scx_calm & until_state enabled; {} 2>&1; kill $!",
+        measured(&room, "scx=brief syscall")
+    );
     let busy = stdout(&room.shell(&format!("{FAKES}{others}")).output().unwrap());
     assert!(busy.contains("the scheduler calm_1.0 is at work; stop it first"), "{busy}");
 }
 
-/// The tool may be killed while the command that starts the scheduler still runs: then both are, and the fake kernel is
-/// not told that its scheduler has ended.
+/// The tool may be killed while the command that starts the scheduler still runs: then both are,
+/// and the fake kernel is not told that its scheduler has ended.
 #[test]
 #[ignore = "changes the system"]
 fn a_tool_that_is_killed_leaves_no_scheduler() {

@@ -1,5 +1,5 @@
-//! The archive: what is exported is what reports show, names and damage break nothing, and bad luck leaves no half
-//! file.
+//! The archive: what is exported is what reports show, names and damage break nothing, and bad luck
+//! leaves no half file.
 
 pub(crate) mod corpus;
 pub(crate) mod duckdb;
@@ -29,7 +29,10 @@ fn keep(place: &Place, name: &str, journal: &str) -> PathBuf {
 /// Exports into `archive`; returns the exit code and what was said.
 fn export(place: &Place, words: &str) -> (i32, String) {
     let archive = place.root.path().join("archive");
-    let output = place.unixmark(&format!("export --parquet {} {words}", archive.display())).output().unwrap();
+    let output = place
+        .unixmark(&format!("export --parquet {} {words}", archive.display()))
+        .output()
+        .unwrap();
     (output.status.code().unwrap(), stderr(&output))
 }
 
@@ -42,8 +45,10 @@ fn export_all(place: &Place) {
 /// Every recorded run of the repository.
 fn recorded(place: &Place) -> Vec<String> {
     let runs = testing::file("tests/runs");
-    let mut names: Vec<String> =
-        std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(&runs)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     // A fleet's journals lie side by side.
     names.retain(|name| runs.join(name).join("run.jsonl").exists());
     names.sort();
@@ -62,9 +67,14 @@ fn what_is_exported_is_what_reports_show() {
     assert!(code == 0 && said.starts_with(&format!("exported: {} runs, ", names.len())), "{said}");
     let first = contents(&place.root.path().join("archive"));
     export_all(&place);
-    assert_eq!(contents(&place.root.path().join("archive")), first, "again: the same bytes, and no others");
+    assert_eq!(
+        contents(&place.root.path().join("archive")),
+        first,
+        "again: the same bytes, and no others"
+    );
     let Some(python) = python() else { return };
-    let sql = "SELECT run, started, test, copies, load, condition, value, low, high, n, unit, control,
+    let sql =
+        "SELECT run, started, test, copies, load, condition, value, low, high, n, unit, control,
             watts, watts_high, joules_per_operation, joules_per_operation_low
         FROM results WHERE state = 'measured' AND metric <> 'index' ORDER BY ALL";
     let rows = query(&python, place.root.path(), sql);
@@ -76,15 +86,20 @@ fn what_is_exported_is_what_reports_show() {
             let same = |row: &&Value| {
                 let place = ["test", "copies", "load", "condition"];
                 let figure = ["value", "low", "high", "n", "unit", "control"];
-                let energy = ["watts", "watts_high", "joules_per_operation", "joules_per_operation_low"];
+                let energy =
+                    ["watts", "watts_high", "joules_per_operation", "joules_per_operation_low"];
                 let keys = place.iter().chain(&figure).chain(&energy);
-                row[0] == report["run"]["name"] && keys.zip(2..).all(|(key, at)| row[at] == result[*key])
+                row[0] == report["run"]["name"]
+                    && keys.zip(2..).all(|(key, at)| row[at] == result[*key])
             };
             assert_eq!(rows.iter().filter(same).count(), 1, "{name}: {result}");
         }
     }
     assert_eq!(rows.len(), shown);
-    assert!(rows.iter().any(|row| row[12].is_number() && row[14].is_number()), "one of the runs had a meter");
+    assert!(
+        rows.iter().any(|row| row[12].is_number() && row[14].is_number()),
+        "one of the runs had a meter"
+    );
     let counts = query(
         &python,
         place.root.path(),
@@ -95,7 +110,8 @@ fn what_is_exported_is_what_reports_show() {
                 AND r.condition = s.condition AND r.control = s.control AND r.procedure <> 'classic' GROUP BY ALL HAVING max(r.n) <> count(*)))",
     );
     let unscored = names.iter().map(|name| place.json(name)).fold(0, |all, report| {
-        all + report["skipped"].as_array().unwrap().len() + report["errors"].as_array().unwrap().len()
+        all + report["skipped"].as_array().unwrap().len()
+            + report["errors"].as_array().unwrap().len()
     });
     assert!(unscored > 0);
     assert_eq!(counts[0], serde_json::json!([unscored, 0, 0]));
@@ -104,16 +120,26 @@ fn what_is_exported_is_what_reports_show() {
 #[test]
 fn every_column_is_documented_and_every_file_tells_its_version() {
     let place = Place::new();
-    let journal = keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
+    let journal =
+        keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
     let summary = archive::summary(&journal, &Catalogue::load().unwrap()).unwrap();
     let text = std::fs::read_to_string("docs/format.md").unwrap();
     let start = text.find("`unixmark-parquet/1`").unwrap();
     let section = &text[start..start + text[start..].find("\n## ").unwrap()];
-    for table in [archive::results("", &summary), archive::samples("", &summary), archive::facts("", &summary)] {
+    for table in [
+        archive::results("", &summary),
+        archive::samples("", &summary),
+        archive::facts("", &summary),
+    ] {
         for (name, kind) in table.columns() {
             // A line of the table that has both, or the sentences on the smaller tables.
-            let told = section.lines().any(|line| line.contains(&format!("`{name}`")) && line.contains(kind));
-            assert!(told || kind == "string" && section.contains(&format!("`{name}`")), "{name} {kind}");
+            let told = section
+                .lines()
+                .any(|line| line.contains(&format!("`{name}`")) && line.contains(kind));
+            assert!(
+                told || kind == "string" && section.contains(&format!("`{name}`")),
+                "{name} {kind}"
+            );
         }
     }
     export_all(&place);
@@ -121,7 +147,11 @@ fn every_column_is_documented_and_every_file_tells_its_version() {
     assert_eq!(files.len(), 3);
     for (path, bytes) in files {
         let text = String::from_utf8_lossy(&bytes);
-        assert!(text.contains("unixmark.format") && text.contains("unixmark-parquet/1"), "{}", path.display());
+        assert!(
+            text.contains("unixmark.format") && text.contains("unixmark-parquet/1"),
+            "{}",
+            path.display()
+        );
     }
 }
 
@@ -130,12 +160,28 @@ fn every_column_is_documented_and_every_file_tells_its_version() {
 fn hostile_names_break_neither_paths_nor_sql() {
     let place = Place::new();
     let base = Recorded::read("tests/runs/index/run.jsonl", 2);
-    let hosts =
-        ["a'b\"; DROP TABLE results; --", "../x", "a/b=c", "håst-日本", "", "..", "_hidden", "50%2F", "1234", "a+b c"];
+    let hosts = [
+        "a'b\"; DROP TABLE results; --",
+        "../x",
+        "a/b=c",
+        "håst-日本",
+        "",
+        "..",
+        "_hidden",
+        "50%2F",
+        "1234",
+        "a+b c",
+    ];
     for (number, host) in hosts.iter().enumerate() {
         let started = format!("2026-01-{:02}T00:00:00Z", number + 1);
-        let made =
-            Made { host, started: &started, facts: &[], factor: &|_, _, _| 1.0, compiler: GCC, fleet: Some("../f") };
+        let made = Made {
+            host,
+            started: &started,
+            facts: &[],
+            factor: &|_, _, _| 1.0,
+            compiler: GCC,
+            fleet: Some("../f"),
+        };
         keep(&place, &number.to_string(), &base.made(&made));
     }
     let long = "n".repeat(500);
@@ -153,17 +199,26 @@ fn hostile_names_break_neither_paths_nor_sql() {
     let root = place.root.path();
     let files = contents(&root.join("archive"));
     assert_eq!(files.len(), 33);
-    assert!(files.iter().all(|(path, _)| path.strip_prefix(root).unwrap().components().count() == 6), "{files:?}");
+    assert!(
+        files.iter().all(|(path, _)| path.strip_prefix(root).unwrap().components().count() == 6),
+        "{files:?}"
+    );
     let Some(python) = python() else { return };
-    let rows =
-        query(&python, root, "SELECT DISTINCT host, node, fleet FROM results WHERE suite = 'unixmark' ORDER BY ALL");
+    let rows = query(
+        &python,
+        root,
+        "SELECT DISTINCT host, node, fleet FROM results WHERE suite = 'unixmark' ORDER BY ALL",
+    );
     assert_eq!(rows.len(), hosts.len());
     for host in hosts {
         let shown = if host.is_empty() { Value::Null } else { host.into() };
         assert!(rows.contains(&serde_json::json!([shown, host, "../f"])), "{host}: {rows:?}");
     }
-    let rows =
-        query(&python, root, "SELECT count(DISTINCT id) FROM results WHERE host = 'a''b\"; DROP TABLE results; --'");
+    let rows = query(
+        &python,
+        root,
+        "SELECT count(DISTINCT id) FROM results WHERE host = 'a''b\"; DROP TABLE results; --'",
+    );
     assert_eq!(rows[0][0], 1);
     let rows = query(
         &python,
@@ -183,7 +238,12 @@ fn what_is_damaged_is_told_and_left_out() {
     keep(&place, "damaged", &good.replacen("\"type\":\"cell\"", "\"type\":\"ce", 1));
     keep(&place, "empty", "");
     let (code, said) = export(&place, "");
-    assert!(code == 1 && said.contains(&format!("exported: {runs} runs, ")) && said.contains(", 4 left out"), "{said}");
+    assert!(
+        code == 1
+            && said.contains(&format!("exported: {runs} runs, "))
+            && said.contains(", 4 left out"),
+        "{said}"
+    );
     for reason in ["unixmark-run/9", "not a unixmark run", "damaged", "holds no run"] {
         assert!(said.contains(reason), "{reason}: {said}");
     }
@@ -198,7 +258,8 @@ fn what_is_damaged_is_told_and_left_out() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// A run that was exported while it went on is replaced; a fleet's attempt that counts no longer is taken out.
+/// A run that was exported while it went on is replaced; a fleet's attempt that counts no longer is
+/// taken out.
 #[test]
 fn exporting_again_replaces() {
     let place = Place::new();
@@ -210,7 +271,8 @@ fn exporting_again_replaces() {
     std::fs::write(&journal, &whole).unwrap();
     export_all(&place);
     let second = contents(&archive);
-    let names = |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
+    let names =
+        |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
     assert!(names(&first) == names(&second) && first != second);
 
     let fleet = |attempt: u32, text: &str| {
@@ -219,7 +281,11 @@ fn exporting_again_replaces() {
         );
         let sources = place.root.path().join("sources");
         std::fs::create_dir_all(&sources).unwrap();
-        std::fs::write(sources.join(format!("{attempt}.jsonl")), text.replacen("\"host\":\"vm\"", &part, 1)).unwrap();
+        std::fs::write(
+            sources.join(format!("{attempt}.jsonl")),
+            text.replacen("\"host\":\"vm\"", &part, 1),
+        )
+        .unwrap();
         let root = place.root.path().display();
         place.unixmark(&format!("collect {root}/sources --into {root}/fleet")).output().unwrap();
         export(&place, &format!("--fleet {root}/fleet"))
@@ -228,7 +294,11 @@ fn exporting_again_replaces() {
     assert!(code == 0 && said.starts_with("exported: 1 run, "), "{said}");
     let (code, said) = fleet(1, &whole);
     assert!(code == 0 && said.starts_with("exported: 1 run, "), "{said}");
-    assert_eq!(contents(&archive).len(), second.len() * 2, "one attempt of the node, beside the run without a fleet");
+    assert_eq!(
+        contents(&archive).len(),
+        second.len() * 2,
+        "one attempt of the node, beside the run without a fleet"
+    );
 }
 
 #[test]
@@ -238,13 +308,18 @@ fn bad_luck_leaves_no_half_file() {
     std::fs::write(place.root.path().join("file"), "").unwrap();
     let blocked = format!("export --parquet {}/file/archive", place.root.path().display());
     let output = place.unixmark(&blocked).output().unwrap();
-    assert!(output.status.code() == Some(3) && stderr(&output).contains("cannot be written"), "{}", stderr(&output));
+    assert!(
+        output.status.code() == Some(3) && stderr(&output).contains("cannot be written"),
+        "{}",
+        stderr(&output)
+    );
     // An archive inside of the results directory is no run of it.
     let inside = format!("export --parquet {}/archive", place.results().display());
     for _ in 0..2 {
         let output = place.unixmark(&inside).output().unwrap();
         assert!(
-            output.status.success() && stderr(&output).starts_with(&format!("exported: {runs} runs, ")),
+            output.status.success()
+                && stderr(&output).starts_with(&format!("exported: {runs} runs, ")),
             "{}",
             stderr(&output)
         );
@@ -252,8 +327,9 @@ fn bad_luck_leaves_no_half_file() {
     let whole = |archive: &Path| {
         let files = contents(archive);
         let ends = |bytes: &[u8]| bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1");
-        let half =
-            files.iter().filter(|(path, bytes)| path.extension().is_some_and(|e| e == "parquet") && !ends(bytes));
+        let half = files.iter().filter(|(path, bytes)| {
+            path.extension().is_some_and(|e| e == "parquet") && !ends(bytes)
+        });
         assert_eq!(half.count(), 0);
         files.len()
     };
@@ -279,7 +355,8 @@ fn bad_luck_leaves_no_half_file() {
 
     let disk = place.root.path().join("disk");
     std::fs::create_dir(&disk).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(&disk).status();
+    let mounted =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(&disk).status();
     if !mounted.is_ok_and(|status| status.success()) {
         return testing::skip("mounting a tmpfs needs root");
     }
@@ -287,7 +364,11 @@ fn bad_luck_leaves_no_half_file() {
     let written = std::panic::catch_unwind(|| whole(&disk));
     Command::new("umount").arg(&disk).status().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("make room") && stderr(&output).contains("No space left"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("make room") && stderr(&output).contains("No space left"),
+        "{}",
+        stderr(&output)
+    );
     assert!(written.unwrap() < all);
 }
 
@@ -295,13 +376,15 @@ fn bad_luck_leaves_no_half_file() {
 fn a_report_imported_twice_is_one_run() {
     let place = Place::new();
     let report = testing::file("tests/vectors/unixbench_1copy_report.txt");
-    let import = |more: &str| place.unixmark(&format!("import {} {more}", report.display())).output().unwrap();
+    let import = |more: &str| {
+        place.unixmark(&format!("import {} {more}", report.display())).output().unwrap()
+    };
     let first = import("");
     let again = import("--comment mine");
     assert_eq!((first.status.code(), again.status.code()), (Some(0), Some(0)));
     assert_eq!(stdout(&first), stdout(&again));
     assert!(
-        stderr(&again).contains("already imported as imported-2018-06-25-01; no second run was made"),
+        stderr(&again).contains("already imported as imported-2018-06-25-01, so nothing was added"),
         "{}",
         stderr(&again)
     );
@@ -310,6 +393,9 @@ fn a_report_imported_twice_is_one_run() {
     let text = std::fs::read_to_string(&report).unwrap().replacen("645027.2", "645028.2", 2);
     let other = place.root.path().join("other.txt");
     std::fs::write(&other, text).unwrap();
-    assert_eq!(place.unixmark(&format!("import {}", other.display())).output().unwrap().status.code(), Some(0));
+    assert_eq!(
+        place.unixmark(&format!("import {}", other.display())).output().unwrap().status.code(),
+        Some(0)
+    );
     assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 2);
 }

@@ -11,12 +11,13 @@ use super::counts::is_untraceable;
 /// Looks at a file, which is a call each time: many more than a shell makes to start and to end.
 const LOOP: &str = "i=0; while [ $i -lt 2000 ]; do [ -e / ]; i=$((i+1)); done";
 
-/// Returns the bill that the tool makes of a command or of a table of its calls. A tracer stops each call: that is dear
-/// on a busy machine, too.
+/// Returns the bill that the tool makes of a command or of a table of its calls. A tracer stops
+/// each call: that is dear on a busy machine, too.
 fn bill(place: &Place, words: &[&str]) -> Value {
     let mut tool = place.unixmark("bill strace --quick -i 6 -q --format json --dir");
     // Cargo's names folders where nobody else can look for libraries.
-    let output = tool.env_remove("LD_LIBRARY_PATH").arg(place.scratch()).args(words).output().unwrap();
+    let output =
+        tool.env_remove("LD_LIBRARY_PATH").arg(place.scratch()).args(words).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -32,13 +33,20 @@ fn calls(bill: &Value) -> Vec<&Value> {
 
 fn time(bill: &Value, what: &str) -> f64 {
     let rows = bill["times"].as_array().unwrap();
-    rows.iter().find(|row| row["what"] == what).and_then(|row| row["us"].as_f64()).unwrap_or_else(|| panic!("{bill}"))
+    rows.iter()
+        .find(|row| row["what"] == what)
+        .and_then(|row| row["us"].as_f64())
+        .unwrap_or_else(|| panic!("{bill}"))
 }
 
 fn table_of_strace(folder: &Path) -> String {
     let table = folder.join("table");
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-c", "-o"]).arg(&table).args(["sh", "-c", LOOP]).env_remove("LD_LIBRARY_PATH");
+    strace
+        .args(["-f", "-c", "-o"])
+        .arg(&table)
+        .args(["sh", "-c", LOOP])
+        .env_remove("LD_LIBRARY_PATH");
     assert!(strace.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap().success());
     table.display().to_string()
 }
@@ -46,7 +54,9 @@ fn table_of_strace(folder: &Path) -> String {
 #[test]
 fn a_command_pays_most_for_what_it_does_most_whoever_counts_it() {
     if !testing::all_must_run() {
-        return testing::skip("measuring all prices of a shell takes three minutes (make test-all does)");
+        return testing::skip(
+            "measuring all prices of a shell takes a minute (make test-all does)",
+        );
     }
     let _host = testing::host();
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! `deploy/ci`: the shell steps of the GitHub actions, of the GitLab template and of the site's workflow, as they
-//! stand, with `gh` and `curl` replaced.
+//! `deploy/ci`: the shell steps of the GitHub actions, of the GitLab template and of the site's
+//! workflow, as they stand, with `gh` and `curl` replaced.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,15 +8,18 @@ use std::process::{Command, Output};
 
 use testing::{Place, stderr, stdout};
 
-/// Returns the blocks of a YAML file that begin after a line such as `run: |`, without their indentation.
+/// Returns the blocks of a YAML file that begin after a line such as `run: |`, without their
+/// indentation.
 fn steps(file: &str, begin: &str) -> Vec<String> {
     let text = fs::read_to_string(testing::file(file)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let depth = |line: &str| line.len() - line.trim_start().len();
-    let starts = lines.iter().enumerate().filter(|(_, line)| line.trim() == begin).map(|(place, _)| place);
+    let starts =
+        lines.iter().enumerate().filter(|(_, line)| line.trim() == begin).map(|(place, _)| place);
     let block = |start: usize| {
         let (outer, inner) = (depth(lines[start]), depth(lines[start + 1]));
-        let own = lines[start + 1..].iter().take_while(|line| line.is_empty() || depth(line) > outer);
+        let own =
+            lines[start + 1..].iter().take_while(|line| line.is_empty() || depth(line) > outer);
         own.map(|line| line.get(inner..).unwrap_or_default().to_owned() + "\n").collect()
     };
     starts.map(block).collect()
@@ -40,7 +43,7 @@ impl Job {
             fs::write(folder.join(name).join("app"), text).unwrap();
         }
         fs::create_dir(folder.join("bin")).unwrap();
-        symlink(assert_cmd::cargo::cargo_bin("unixmark"), folder.join("bin/unixmark")).unwrap();
+        symlink(testing::built_program("unixmark"), folder.join("bin/unixmark")).unwrap();
         Job { place, folder, _host: host }
     }
 
@@ -53,10 +56,14 @@ impl Job {
     }
 
     fn run(&self, shell: &[&str], step: &str, variables: &[(&str, &str)]) -> Output {
-        let path = format!("{}:{}", self.folder.join("bin").display(), std::env::var("PATH").unwrap());
+        let path =
+            format!("{}:{}", self.folder.join("bin").display(), std::env::var("PATH").unwrap());
         let mut command = Command::new(shell[0]);
         command.args(&shell[1..]).arg("-c").arg(step).current_dir(&self.folder).env("PATH", path);
-        command.env("UNIXMARK_RESULTS", "history").env("UNIXMARK_SUBJECT", "4711").envs(variables.iter().copied());
+        command
+            .env("UNIXMARK_RESULTS", "history")
+            .env("UNIXMARK_SUBJECT", "4711")
+            .envs(variables.iter().copied());
         command.output().unwrap()
     }
 
@@ -86,21 +93,26 @@ fn github() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(job.text("output"), "status=1\n", "{}", stderr(&output));
     let table = job.text("unixmark.md");
-    assert!(table.contains("head is slower than base by ") && table.contains("| time | time | ms |"), "{table}");
+    assert!(
+        table.contains("**head ") && table.contains("| time | ") && table.contains("| slower |"),
+        "{table}"
+    );
     assert!(table.contains("4711") && !table.contains("## System"), "{table}");
     assert_eq!(job.text("summary"), table);
     assert_eq!(job.run(&bash, end, &[("STATUS", "1")]).status.code(), Some(1));
     // The run is kept, with what it was about.
-    let list = job.place.unixmark("list runs --results").arg(job.folder.join("history")).output().unwrap();
+    let list =
+        job.place.unixmark("list runs --results").arg(job.folder.join("history")).output().unwrap();
     assert!(stdout(&list).contains("4711"), "{}", stdout(&list));
 }
 
 /// The figures that a command prints, of which one is worse.
 #[test]
 fn figures_of_a_harness() {
-    for (file, begin, shell) in
-        [("deploy/ci/github/action.yml", "run: |", &["bash", "-e"][..]), ("deploy/ci/gitlab.yml", "- |", &["sh"])]
-    {
+    for (file, begin, shell) in [
+        ("deploy/ci/github/action.yml", "run: |", &["bash", "-e"][..]),
+        ("deploy/ci/gitlab.yml", "- |", &["sh"]),
+    ] {
         let job = Job::new();
         for (name, slow) in [("base", 100), ("head", 150)] {
             let text = format!("echo BenchmarkA 1 100 ns/op; echo BenchmarkB 1 {slow} ns/op");
@@ -123,7 +135,11 @@ fn figures_of_a_harness() {
             "{table}{}",
             stderr(&output)
         );
-        assert!(output.status.code() == Some(1) || job.text("output") == "status=1\n", "{}", stderr(&output));
+        assert!(
+            output.status.code() == Some(1) || job.text("output") == "status=1\n",
+            "{}",
+            stderr(&output)
+        );
     }
 }
 
@@ -134,17 +150,37 @@ fn github_comments() {
     let [comment] = &steps[..] else { panic!("{steps:?}") };
     let job = Job::new();
     let bash = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"];
-    let pull = [("PULL_REQUEST", "https://example.org/1")];
+    let pull = [("PULL_REQUEST", "https://example.org/o/r/pull/7"), ("JOB", "bench")];
     fs::create_dir(job.folder.join("unixmark-measured")).unwrap();
     let table = job.folder.join("unixmark-measured/unixmark.md");
     fs::write(&table, "a table").unwrap();
-    // The first comment on a pull request cannot be edited.
+    // Who may not comment only loses the comment.
     job.fake("gh", 1);
     let posted = job.run(&bash, comment, &pull);
-    assert!(posted.status.success() && stdout(&posted).contains("::warning::"), "{}", stdout(&posted));
+    assert!(posted.status.success(), "{}", stderr(&posted));
+    assert!(stdout(&posted).contains("::warning::"), "{}", stdout(&posted));
+
+    // What gh is asked for, and the body that it is given, with and without a comment of this job.
+    let script = "#!/bin/sh\nprintf '%s ' \"$@\" >>gh.log\nfor word; do case $word in
+        body=@*) cat \"${word#body=@}\" >body ;; /*) cat \"$word\" >body ;; esac; done
+        [ \"$2\" != view ] || [ ! -e answer ] || { echo \"$marker\" >marker; cat answer; }\n";
+    fs::write(job.folder.join("bin/gh"), script).unwrap();
+    for (answer, asked) in [
+        (None, "pr comment https://example.org/o/r/pull/7 --body-file"),
+        (
+            Some("https://example.org/o/r/pull/7#issuecomment-12\n"),
+            "api --silent --method PATCH repos/o/r/issues/comments/12 --field body=@",
+        ),
+    ] {
+        fs::write(job.folder.join("gh.log"), "").unwrap();
+        answer.iter().for_each(|answer| fs::write(job.folder.join("answer"), answer).unwrap());
+        let posted = job.run(&bash, comment, &pull);
+        assert!(posted.status.success(), "{}", stderr(&posted));
+        assert!(job.text("gh.log").contains(asked), "{}", job.text("gh.log"));
+        assert_eq!(job.text("body"), "<!-- unixmark bench -->\na table");
+    }
+    assert_eq!(job.text("marker"), "<!-- unixmark bench -->\n");
     let calls = job.text("gh.log");
-    assert_eq!((calls.matches("pr\n").count(), calls.matches("--edit-last\n").count()), (2, 1), "{calls}");
-    assert_eq!(calls.matches("--body-file\nunixmark-measured/unixmark.md\n").count(), 2);
     fs::remove_file(&table).unwrap();
     symlink("/proc/self/environ", &table).unwrap();
     assert!(!job.run(&bash, comment, &pull).status.success());
@@ -170,14 +206,17 @@ fn gitlab() {
     let output = job.run(&["sh"], step, &settings("nice=10"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let table = job.text("unixmark.md");
-    assert!(stdout(&output).contains(&table) && table.contains("| syscall | lps |"), "{table}");
+    assert!(
+        stdout(&output).contains(&table) && table.contains("| System Call Overhead | "),
+        "{table}"
+    );
     let refused = job.run(&["sh"], step, &settings("nothing=1"));
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stdout(&refused).contains("could not measure"), "{}", stdout(&refused));
 }
 
-/// The token is in no command line, and the table is text: it merges nothing, and is no link to what this job alone may
-/// read.
+/// The token is in no command line, and the table is text: it merges nothing, and is no link to
+/// what this job alone may read.
 #[test]
 fn gitlab_comments() {
     let steps = steps("deploy/ci/gitlab.yml", "- |");
@@ -197,7 +236,10 @@ fn gitlab_comments() {
     let output = job.run(&["sh"], comment, &variables);
     assert!(output.status.success(), "{}", stderr(&output));
     let call = job.text("curl.log");
-    assert!(call.ends_with("\nhttps://example.org/api/v4/projects/9/merge_requests/5/notes\n"), "{call}");
+    assert!(
+        call.ends_with("\nhttps://example.org/api/v4/projects/9/merge_requests/5/notes\n"),
+        "{call}"
+    );
     assert!(!call.contains("secret") && job.text("header") == "PRIVATE-TOKEN: secret\n", "{call}");
     assert_eq!(job.text("body"), "| a/b |\n&#47;merge\n  &#47;approve\n");
     fs::remove_file(job.folder.join("unixmark.md")).unwrap();
@@ -215,7 +257,9 @@ fn a_site_checks_all_runs() {
     let bash = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"];
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words).current_dir(&job.folder);
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(words)
+            .current_dir(&job.folder);
         assert!(git.output().unwrap().status.success(), "{words:?}");
     };
     fs::create_dir(job.folder.join("runs")).unwrap();
@@ -226,11 +270,19 @@ fn a_site_checks_all_runs() {
     git(&["commit", "-qm", "a"]);
     let checked = || job.run(&bash, check, &[("GITHUB_BASE_REF", "main")]);
     let output = checked();
-    assert!(output.status.success() && stdout(&output).contains("runs/a.jsonl: fine"), "{}", stderr(&output));
+    assert!(
+        output.status.success() && stdout(&output).contains("runs/a.jsonl: fine"),
+        "{}",
+        stderr(&output)
+    );
     // A link leads to what is not checked.
     symlink("..", job.folder.join("runs/nodes")).unwrap();
     let output = checked();
-    assert!(!output.status.success() && stderr(&output).contains("runs/nodes"), "{}", stderr(&output));
+    assert!(
+        !output.status.success() && stderr(&output).contains("runs/nodes"),
+        "{}",
+        stderr(&output)
+    );
     fs::remove_file(job.folder.join("runs/nodes")).unwrap();
     git(&["mv", "runs/a.jsonl", "runs/b.jsonl"]);
     let changed = good.replacen("\"scale\":1.0", "\"scale\":2.0", 1);
@@ -255,7 +307,12 @@ fn a_site_is_built_by_a_release_that_was_signed() {
     let [fetch, _] = &steps[..] else { panic!("{steps:?}") };
     let job = Job::new();
     let shell = |script: &str| {
-        let status = Command::new("sh").args(["-ec", script]).current_dir(&job.folder).output().unwrap().status;
+        let status = Command::new("sh")
+            .args(["-ec", script])
+            .current_dir(&job.folder)
+            .output()
+            .unwrap()
+            .status;
         assert!(status.success(), "{script}");
     };
     // Serves the files of a release from a directory.
@@ -273,7 +330,8 @@ fn a_site_is_built_by_a_release_that_was_signed() {
         let _ = fs::remove_dir_all(job.folder.join("temp"));
         fs::create_dir(job.folder.join("temp")).unwrap();
         let line = format!("release@unixmark {}", job.text(&format!("{signer}.pub")));
-        let [temp, release, path] = ["temp", "release", "path"].map(|name| job.folder.join(name).display().to_string());
+        let [temp, release, path] =
+            ["temp", "release", "path"].map(|name| job.folder.join(name).display().to_string());
         let variables = [
             ("RUNNER_TEMP", temp.as_str()),
             ("RELEASE", &release),
@@ -282,7 +340,8 @@ fn a_site_is_built_by_a_release_that_was_signed() {
             ("TARBALL", "u.tar.gz"),
             ("SIGNERS", &line),
         ];
-        let output = job.run(&["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"], fetch, &variables);
+        let output =
+            job.run(&["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"], fetch, &variables);
         (output.status.success(), job.folder.join("temp/unixmark/bin/unixmark").exists())
     };
     assert_eq!(fetched("own"), (true, true));

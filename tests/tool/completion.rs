@@ -29,13 +29,23 @@ fn shell(place: &Place, words: &[&str]) -> Command {
     fs::write(run.join("run.jsonl"), "").unwrap();
     let fleet = place.root.path().join("night");
     fs::create_dir_all(&fleet).unwrap();
-    fs::write(fleet.join("fleet.json"), r#"{"format":"unixmark-fleet/1","run":"night","expected":[]}"#).unwrap();
+    fs::write(
+        fleet.join("fleet.json"),
+        r#"{"format":"unixmark-fleet/1","run":"night","expected":[]}"#,
+    )
+    .unwrap();
     let tool = Path::new(env!("CARGO_BIN_EXE_unixmark")).parent().unwrap();
     let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).current_dir(place.root.path()).env("PATH", path).env("TERM", "xterm");
-    command.env("UNIXMARK_RESULTS", place.results()).env("HOME", place.root.path()).env("ZDOTDIR", place.root.path());
-    command.env_remove("UNIXMARK_CATALOGUE").env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME");
+    command
+        .env("UNIXMARK_RESULTS", place.results())
+        .env("HOME", place.root.path())
+        .env("ZDOTDIR", place.root.path());
+    command
+        .env_remove("UNIXMARK_CATALOGUE")
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_DATA_HOME");
     command
 }
 
@@ -74,7 +84,8 @@ fn zsh() {
     if !testing::has("zsh") {
         return;
     }
-    let lead = "PS1='READY> '\nunset zle_bracketed_paste\nbindkey -e\nsetopt no_auto_menu no_list_beep\n";
+    let lead =
+        "PS1='READY> '\nunset zle_bracketed_paste\nbindkey -e\nsetopt no_auto_menu no_list_beep\n";
     // Sourced, and as a file that zsh loads at the first TAB.
     let place = Place::new();
     script(&place, ".zshrc", "zsh", &format!("{lead}autoload -U compinit\ncompinit -u -D\n"));
@@ -82,7 +93,8 @@ fn zsh() {
     let place = Place::new();
     fs::create_dir(place.root.path().join("functions")).unwrap();
     script(&place, "functions/_unixmark", "zsh", "");
-    let lead = format!("{lead}fpath=($HOME/functions $fpath)\nautoload -U compinit\ncompinit -u -D\n");
+    let lead =
+        format!("{lead}fpath=($HOME/functions $fpath)\nautoload -U compinit\ncompinit -u -D\n");
     fs::write(place.root.path().join(".zshrc"), lead).unwrap();
     type_all(&place, "zsh -i");
 }
@@ -98,7 +110,8 @@ fn fish() {
         let ask = format!("source unixmark.fish; complete -C '{typed}'");
         let output = shell(&place, &["fish", "-c", &ask]).output().unwrap();
         let shown = stdout(&output);
-        let values: Vec<&str> = shown.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        let values: Vec<&str> =
+            shown.lines().map(|line| line.split('\t').next().unwrap()).collect();
         assert_eq!(values, [expected.rsplit(' ').next().unwrap()], "{typed}: {}", stderr(&output));
     }
 }
@@ -111,16 +124,24 @@ fn all_that_begins_alike_is_offered() {
     let place = Place::new();
     script(&place, "unixmark.fish", "fish", "");
     let ask = |typed: &str| {
-        let output = shell(&place, &["fish", "-c", &format!("source unixmark.fish; complete -C '{typed}'")]).output();
+        let output =
+            shell(&place, &["fish", "-c", &format!("source unixmark.fish; complete -C '{typed}'")])
+                .output();
         stdout(&output.unwrap())
     };
     let tests = ask("unixmark run dhry2");
     assert!(
-        tests.contains("dhry2reg\tDhrystone 2 using register variables\n") && tests.lines().count() >= 2,
+        tests.contains("dhry2reg\tDhrystone 2 using register variables\n")
+            && tests.lines().count() >= 2,
         "{tests}"
     );
     let levels = ask("unixmark cost thp=");
-    assert!(["never", "always", "madvise"].iter().all(|level| levels.contains(&format!("thp={level}\t"))), "{levels}");
+    assert!(
+        ["never", "always", "madvise"]
+            .iter()
+            .all(|level| levels.contains(&format!("thp={level}\t"))),
+        "{levels}"
+    );
     let runs = ask("unixmark report ");
     assert!(runs.contains("latest\t") && runs.contains("vm-2026-01-02-03"), "{runs}");
     let elsewhere = ask("unixmark report --results nowhere ");

@@ -6,8 +6,11 @@ use testing::{Place, stderr, stdout};
 #[test]
 fn no_number_of_blocks_is_the_usual_one() {
     let place = Place::new();
-    let plan =
-        |words: &str| stdout(&place.unixmark(&format!("run pipe -c 1 --seed 1 --dry-run {words}")).output().unwrap());
+    let plan = |words: &str| {
+        stdout(
+            &place.unixmark(&format!("run pipe -c 1 --seed 1 --dry-run {words}")).output().unwrap(),
+        )
+    };
     assert_eq!(plan("-i 0"), plan(""));
     assert_ne!(plan("-i 3"), plan(""));
 }
@@ -46,7 +49,11 @@ fn the_index_has_a_trend_by_either_name() {
     assert!(imported.status.success(), "{}", stderr(&imported));
     let trend = |name: &str| place.unixmark(&format!("report --trend {name}")).output().unwrap();
     let index = trend("index");
-    assert!(index.status.success() && stdout(&index) == stdout(&trend("system")), "{}", stderr(&index));
+    assert!(
+        index.status.success() && stdout(&index) == stdout(&trend("system")),
+        "{}",
+        stderr(&index)
+    );
     assert!(stdout(&index).contains("1362"), "{}", stdout(&index));
     assert!(stderr(&trend("nothing")).contains("`unixmark list indexes` the indexes"));
     // What the files of a run are.

@@ -1,4 +1,5 @@
-//! The tool as its users run it: with fake programs, recorded and made-up runs, and real programs for a moment.
+//! The tool as its users run it: with fake programs, recorded and made-up runs, and real programs
+//! for a moment.
 #![cfg(test)]
 
 mod ab;
@@ -7,26 +8,35 @@ mod bad_luck;
 mod bare;
 mod bill;
 mod bisect;
+mod builds;
 mod burnin;
 mod ci;
 mod command_line;
+mod commands;
 mod compare;
 mod completion;
 mod counts;
 mod energy;
+mod figures;
+mod functions;
 mod graphics;
 mod harness;
 mod help;
+mod hyperfine;
 mod imports;
 mod latency;
 mod manual;
 mod own;
+mod paths;
 mod plan;
 mod reference;
 mod resources;
+mod samples;
+mod sandboxes;
 mod scaling;
+mod servers;
+mod short;
 mod site;
 mod strangers;
 mod unixbench;
-mod wayland;
 mod words;

@@ -22,7 +22,10 @@ fn done(place: &Place, folder: &Path, words: &str) -> String {
 
 /// The command that a step names as the next one.
 fn next(said: &str, what: &str) -> String {
-    let line = said.lines().find(|line| line.starts_with(what)).unwrap_or_else(|| panic!("no {what} in {said}"));
+    let line = said
+        .lines()
+        .find(|line| line.starts_with(what))
+        .unwrap_or_else(|| panic!("no {what} in {said}"));
     line.split_once("unixmark ").unwrap().1.to_owned()
 }
 
@@ -59,10 +62,17 @@ fn from_its_name_to_its_report() {
     // Nothing is overwritten.
     let twice = tool(&place, folder, "new test my-loop");
     assert_eq!(twice.status.code(), Some(2));
-    assert!(stderr(&twice).contains("there is already a test or group 'my-loop'"), "{}", stderr(&twice));
+    assert!(
+        stderr(&twice).contains("there is already a test or group 'my-loop'"),
+        "{}",
+        stderr(&twice)
+    );
     for (name, why) in [("pipe", "there is already"), ("a/b", "is not a name"), ("latency", "")] {
         let output = tool(&place, folder, &format!("new test {name}"));
-        assert!(why.is_empty() || (output.status.code() == Some(2) && stderr(&output).contains(why)), "{name}");
+        assert!(
+            why.is_empty() || (output.status.code() == Some(2) && stderr(&output).contains(why)),
+            "{name}"
+        );
     }
 }
 
@@ -81,10 +91,14 @@ fn in_the_project_it_is_one_of_its_own() {
     let said = done(&place, &project.join("programs"), "new test my-moves --in memory");
     assert!(said.contains("cargo run -- run my-moves"), "{said}");
     assert!(project.join("programs/memory/my-moves.c").is_file());
-    let table: toml::Table = fs::read_to_string(project.join("catalogue/memory.toml")).unwrap().parse().unwrap();
+    let table: toml::Table =
+        fs::read_to_string(project.join("catalogue/memory.toml")).unwrap().parse().unwrap();
     let row = table["test"].as_array().unwrap().last().unwrap();
     let text = |key: &str| row[key].as_str().unwrap();
-    assert_eq!((text("id"), text("program"), text("category")), ("my-moves", "memory/my-moves", "memory"));
+    assert_eq!(
+        (text("id"), text("program"), text("category")),
+        ("my-moves", "memory/my-moves", "memory")
+    );
     // The lint of the tables accepts it.
     assert!(text("doc").split_whitespace().count() >= 12 && text("doc").contains("not"));
     let source = project.join("programs/memory/my-moves.c");
@@ -101,7 +115,11 @@ fn what_is_built_may_use_the_kit() {
                    int main(int argc, char **argv) { kit_init(argc, argv); team_start(work); }\n";
     fs::write(folder.join("mine.c"), program).unwrap();
     done(&place, folder, "build mine.c thread/team.c -o mine");
-    done(&place, folder, &format!("run --program ./mine --quick -c 1 -i 1 -q --dir {}", place.scratch().display()));
+    done(
+        &place,
+        folder,
+        &format!("run --program ./mine --quick -c 1 -i 1 -q --dir {}", place.scratch().display()),
+    );
     fs::write(folder.join("bad.c"), "int main(void) { return nothing; }\n").unwrap();
     let bad = tool(&place, folder, "build bad.c");
     assert_eq!(bad.status.code(), Some(3));
@@ -112,7 +130,11 @@ fn what_is_built_may_use_the_kit() {
         ("build mine", "say with --out"),
     ] {
         let output = tool(&place, folder, words);
-        assert!(!output.status.success() && stderr(&output).contains(why), "{words}: {}", stderr(&output));
+        assert!(
+            !output.status.success() && stderr(&output).contains(why),
+            "{words}: {}",
+            stderr(&output)
+        );
     }
 }
 
@@ -122,7 +144,10 @@ fn a_program_has_a_label_and_a_unit() {
     let output = place.fake("honest", "-q --label Honesty --unit words");
     assert!(output.status.success(), "{}", stderr(&output));
     let report = place.json("latest");
-    assert_eq!((&report["results"][0]["label"], &report["results"][0]["unit"]), (&"Honesty".into(), &"words".into()));
+    assert_eq!(
+        (&report["results"][0]["label"], &report["results"][0]["unit"]),
+        (&"Honesty".into(), &"words".into())
+    );
 }
 
 #[test]
@@ -142,7 +167,9 @@ fn a_wrong_line_is_named_by_its_field() {
         ("nothing", "which is not part of the protocol"),
     ] {
         let place = Place::new();
-        let text = format!("#!/bin/sh\necho ready\nread -r go start slice slices || exit 0\necho \"{line}\"\n");
+        let text = format!(
+            "#!/bin/sh\necho ready\nread -r go start slice slices || exit 0\necho \"{line}\"\n"
+        );
         let program = script(&place, "wrong", &text);
         let output = place.run(&format!("--program {} -c 1 -i 1 -q", program.display()));
         assert_eq!(output.status.code(), Some(3));
@@ -156,7 +183,11 @@ fn a_file_that_may_not_be_executed_says_why() {
     let program = script(&place, "plain", "#!/bin/sh\n");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
     let output = place.run(&format!("--program {} -c 1 -i 1 -q", program.display()));
-    assert!(stderr(&output).contains("it has no execute permission; try chmod +x"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("it has no execute permission; try chmod +x"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -165,11 +196,15 @@ fn builds_are_cleaned_but_those_in_use() {
     let folder = place.root.path();
     let builds = folder.join("cache/unixmark");
     let names = || {
-        let entries = fs::read_dir(&builds).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let entries = fs::read_dir(&builds)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         entries.filter(|name| name.contains('-')).collect::<Vec<_>>()
     };
     assert!(done(&place, folder, "clean").contains("0 of 0 builds removed"));
-    let run = |build: &str| done(&place, folder, &format!("run pipe --quick -c 1 -i 1 -q --build {build}"));
+    let run = |build: &str| {
+        done(&place, folder, &format!("run pipe --quick -c 1 -i 1 -q --build {build}"))
+    };
     run("portable");
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(40 * 24 * 3600);
     let used = builds.join(&names()[0]).join("used");

@@ -1,5 +1,5 @@
-//! Tests of one resource through the tool: threads as copies, single operations, limits, refusals, and nothing left
-//! behind.
+//! Tests of one resource through the tool: threads as copies, single operations, limits, refusals,
+//! and nothing left behind.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,14 +10,21 @@ use testing::{Place, processes_with, stderr, stdout};
 /// The results of one run.
 fn measured(place: &Place, words: &str) -> Value {
     let output = place.run(words);
-    assert!(matches!(output.status.code(), Some(0)), "{words}: {}{}", stdout(&output), stderr(&output));
+    assert!(
+        matches!(output.status.code(), Some(0)),
+        "{words}: {}{}",
+        stdout(&output),
+        stderr(&output)
+    );
     place.assert_clean();
     place.json("latest")
 }
 
 fn row<'a>(report: &'a Value, test: &str, copies: u64) -> &'a Value {
     let rows = report["results"].as_array().unwrap();
-    rows.iter().find(|row| row["test"] == test && row["copies"] == copies).unwrap_or_else(|| panic!("{test}: {report}"))
+    rows.iter()
+        .find(|row| row["test"] == test && row["copies"] == copies)
+        .unwrap_or_else(|| panic!("{test}: {report}"))
 }
 
 fn number(value: &Value) -> f64 {
@@ -32,13 +39,17 @@ fn threads_are_copies() {
     assert!(number(&three["value"]) > 0.0 && number(&three["values"]["handovers"]["value"]) >= 0.0);
     assert!((0.3..=1.001).contains(&number(&three["values"]["fairness"]["value"])), "{three}");
     let journal = std::fs::read_to_string(place.journal()).unwrap();
-    let trials: Vec<Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let trials: Vec<Value> =
+        journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |copies: usize| {
-        trials.iter().filter(move |line| line["copies"].as_array().is_some_and(|all| all.len() == copies))
+        trials
+            .iter()
+            .filter(move |line| line["copies"].as_array().is_some_and(|all| all.len() == copies))
     };
     assert_eq!(of(3).count(), 2, "three threads, one program: {journal}");
     // What is one only is measured at no other level.
-    let rows = report["results"].as_array().unwrap().iter().chain(report["skipped"].as_array().unwrap());
+    let rows =
+        report["results"].as_array().unwrap().iter().chain(report["skipped"].as_array().unwrap());
     assert_eq!(rows.filter(|row| row["test"] == "core-to-core").count(), 1);
 }
 
@@ -50,13 +61,21 @@ fn core_bound_work_is_held_against_its_limit() {
     let chain = row(&report, "int-add-chain", 1);
     let cycles = number(&chain["undisturbed"]["cycles"]["value"]);
     assert!((0.9..1.1).contains(&cycles), "{chain}");
-    let (peak, matrix) = (&row(&report, "float-fma", 1)["limit"], &row(&report, "matrix", 1)["limit"]);
-    assert!(number(&peak["share"]) > number(&matrix["share"]), "a compiler's loop beats the peak: {peak} {matrix}");
+    let (peak, matrix) =
+        (&row(&report, "float-fma", 1)["limit"], &row(&report, "matrix", 1)["limit"]);
+    assert!(
+        number(&peak["share"]) > number(&matrix["share"]),
+        "a compiler's loop beats the peak: {peak} {matrix}"
+    );
     let text = stdout(&place.unixmark("report latest").output().unwrap());
-    assert!(text.contains("Undisturbed") && text.contains("Limits") && text.contains("FLOP/cycle"), "{text}");
+    assert!(
+        text.contains("Undisturbed") && text.contains("Limits") && text.contains("FLOP/cycle"),
+        "{text}"
+    );
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for format in ["html", "markdown"] {
-        let report = stdout(&place.unixmark(&format!("report latest --format {format}")).output().unwrap());
+        let report =
+            stdout(&place.unixmark(&format!("report latest --format {format}")).output().unwrap());
         assert!(report.contains("FLOP/cycle"), "{format}");
     }
 }
@@ -111,7 +130,10 @@ fn memory_is_no_disk() {
     }
     let place = Place::new();
     let folder = tempfile::tempdir_in(shm).unwrap();
-    let words = format!("run disk-read-4k:size=16m -c 1 -i 1 --procedure quick --dir {}", folder.path().display());
+    let words = format!(
+        "run disk-read-4k:size=16m -c 1 -i 1 --procedure quick --dir {}",
+        folder.path().display()
+    );
     let output = place.unixmark(&words).output().unwrap();
     assert!(stderr(&output).contains("tmpfs"), "{}", stderr(&output));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -122,7 +144,7 @@ fn memory_is_no_disk() {
 fn a_killed_run_leaves_no_file() {
     let place = Place::new();
     let scratch = place.scratch();
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin("unixmark"))
+    let mut child = Command::new(testing::built_program("unixmark"))
         .args(["run", "disk-read-4k:size=64m", "-c", "2", "--dir"])
         .arg(&scratch)
         .env("UNIXMARK_RESULTS", place.results())
@@ -149,7 +171,11 @@ fn a_screen_needs_a_terminal() {
     let place = Place::new();
     let output = place.run("pipe -c 1 --watch");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("terminal") && !place.results().exists(), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("terminal") && !place.results().exists(),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// A terminal without escape codes is not drawn on; another is.
@@ -162,7 +188,8 @@ fn a_dumb_terminal_gets_no_escape_codes() {
     let tool = env!("CARGO_BIN_EXE_unixmark");
     let on_terminal = |term: &str, more: &[&str]| {
         let mut command = Command::new("python3");
-        let spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+        let spawn =
+            "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
         command
             .args(["-c", spawn, tool, "run", "syscall", "-c", "1", "--quick", "--dir"])
             .arg(place.scratch())
@@ -177,5 +204,8 @@ fn a_dumb_terminal_gets_no_escape_codes() {
         assert_eq!(shown.contains('\x1b'), draws, "{term}: {shown:?}");
     }
     let (done, shown) = on_terminal("dumb", &["--watch"]);
-    assert!(!done && testing::flat(&shown).contains("TERM names none") && !shown.contains('\x1b'), "{shown:?}");
+    assert!(
+        !done && testing::flat(&shown).contains("TERM names none") && !shown.contains('\x1b'),
+        "{shown:?}"
+    );
 }

@@ -7,7 +7,11 @@ use testing::{Place, fake, stderr, stdout};
 fn block(text: &str, title: &str) -> Vec<String> {
     let lines = text.lines().skip_while(|line| !line.starts_with(title));
     // The title may share its line with the first level.
-    lines.take_while(|line| !line.is_empty()).filter(|line| line.contains('%')).map(str::to_owned).collect()
+    lines
+        .take_while(|line| !line.is_empty())
+        .filter(|line| line.contains('%'))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A catalogue with a fake program, and `scale` with it.
@@ -28,9 +32,18 @@ fn a_fake_program_gives_a_table() {
     let output = scale(&place, "honest", "mine -c 1,2,4 -i 2");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
-    assert!(text.lines().any(|line| line.starts_with("Per copy") && line.ends_with("1        2        4")), "{text}");
+    assert!(
+        text.lines()
+            .any(|line| line.starts_with("Per copy") && line.ends_with("1        2        4")),
+        "{text}"
+    );
     let lines = block(&text, "Mine, op/s");
-    assert!(lines[1].contains(" 2.00x ") && lines[2].contains(" 4.00x ") && lines[2].contains(" 100.0%"), "{text}");
+    assert!(
+        lines[1].contains(" 2.00x ")
+            && lines[2].contains(" 4.00x ")
+            && lines[2].contains(" 100.0%"),
+        "{text}"
+    );
     let report = place.json("latest");
     assert_eq!(report["run"]["view"], "scaling");
     let level = &report["scaling"][2];
@@ -54,7 +67,8 @@ fn copies_take_processors_in_turn() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let topology = ::machine::topology(&::machine::Machine::here());
     let order = plan::Pin::Core.order(&topology);
-    let wanted: Vec<String> = order.iter().cycle().take(3).map(|cpu| format!("cpu={cpu}")).collect();
+    let wanted: Vec<String> =
+        order.iter().cycle().take(3).map(|cpu| format!("cpu={cpu}")).collect();
     assert_eq!(arguments(&place), [wanted]);
     assert_eq!(place.json("latest")["run"]["pin"], "core");
     let place = Place::new();
@@ -86,28 +100,37 @@ fn real_programs_scale() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let report = place.json("latest");
-    let clock =
-        |id: &str| report["laws"].as_array().unwrap().iter().find(|law| law["test"] == id).unwrap()["clock"].clone();
+    let clock = |id: &str| {
+        report["laws"].as_array().unwrap().iter().find(|law| law["test"] == id).unwrap()["clock"]
+            .clone()
+    };
     assert_eq!((clock("core-clock"), clock("mutex")), ("own".into(), "core-clock".into()));
     let levels = report["scaling"].as_array().unwrap();
-    assert!(levels.len() == 4 && levels.iter().all(|level| level["normalised"].as_f64().unwrap() > 0.0), "{report}");
+    assert!(
+        levels.len() == 4 && levels.iter().all(|level| level["normalised"].as_f64().unwrap() > 0.0),
+        "{report}"
+    );
     place.assert_clean();
 }
 
-/// UnixBench's context switching where the scheduler has no choice; with one processor there is no second.
+/// UnixBench's context switching where the scheduler has no choice; with one processor there is no
+/// second.
 #[test]
 fn context_switching_by_place() {
     let place = Place::new();
     let run = |cpus: &str| {
         let mut command = std::process::Command::new("taskset");
-        command.args(["-c", cpus]).arg(assert_cmd::cargo::cargo_bin("unixmark"));
+        command.args(["-c", cpus]).arg(testing::built_program("unixmark"));
         command.args("run --quick -c max -i 1 -q context1-one context1-two".split(' '));
         let output = command.env("UNIXMARK_RESULTS", place.results()).output().unwrap();
         (output.status.code(), place.json("latest"))
     };
     let (status, one) = run("0");
     assert_eq!((status, one["results"].as_array().unwrap().len()), (Some(0), 1), "{one}");
-    assert!(one["skipped"][0]["reason"].as_str().unwrap().contains("processors of two cores"), "{one}");
+    assert!(
+        one["skipped"][0]["reason"].as_str().unwrap().contains("processors of two cores"),
+        "{one}"
+    );
     if std::thread::available_parallelism().unwrap().get() < 2 {
         return testing::skip("there is one processor");
     }
@@ -117,5 +140,61 @@ fn context_switching_by_place() {
         return testing::skip("the first two processors are one core");
     }
     assert_eq!((status, both["results"].as_array().unwrap().len()), (Some(0), 2), "{both}");
-    assert!(both["results"].as_array().unwrap().iter().all(|row| row["value"].as_f64().unwrap() > 0.0));
+    assert!(
+        both["results"].as_array().unwrap().iter().all(|row| row["value"].as_f64().unwrap() > 0.0)
+    );
+}
+
+/// What is planned for tests as processes, as threads and as both, and what is refused.
+#[test]
+fn copies_are_processes_or_threads() {
+    let place = Place::new();
+    for (words, status, expected) in [
+        (
+            "scale mmap page_fault1_threads --as both -c 50%,100%,2 --dry-run",
+            0,
+            &["mmap  ", "mmap:as=threads  ", "page_fault1  ", "page_fault1:as=threads  "][..],
+        ),
+        ("run pipe --as threads -c 2 --dry-run", 0, &["pipe:as=threads  "]),
+        ("cost nice=5 unlink2_threads --dry-run", 0, &["unlink2:as=threads  "]),
+        ("run mutex mmap --as both -c 2 --dry-run", 0, &["mutex  ", "mmap:as=threads  "]),
+        ("run signal mmap --as threads --dry-run", 2, &["signal cannot run as threads; leave it"]),
+        ("scale mutex signal --as both --dry-run", 2, &["none of these tests can run both"]),
+        ("run mmap --as fibres", 2, &["[possible values: processes, threads, both]"]),
+        ("run unlink2_thread", 2, &["there is no test or group 'unlink2_thread'; did you mean"]),
+        ("list tests unlink2_threads", 0, &["unlink2"]),
+    ] {
+        let output = place.unixmark(words).output().unwrap();
+        let said = stdout(&output) + &stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{words}: {said}");
+        for part in expected {
+            assert!(said.contains(part), "{words}: no '{part}' in {said}");
+        }
+    }
+}
+
+/// Both curves, both laws, and where they part.
+#[test]
+fn threads_are_compared_with_processes() {
+    let place = Place::new();
+    let scratch = place.scratch().display().to_string();
+    let words = format!("scale getppid1 --as both -c 1,2 -i 6 --dir {scratch}");
+
+    let output = place.unixmark(&words).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("getppid1: getppid: threads and processes "), "{text}");
+    let report = place.json("latest");
+    let modes = report["modes"].as_array().unwrap();
+    assert_eq!(modes.len(), 2, "{report}");
+    for (row, copies) in modes.iter().zip([1, 2]) {
+        assert_eq!((&row["test"], &row["copies"]), (&"getppid1".into(), &copies.into()));
+        assert!(row["ratio"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["ratio_low"].as_f64() <= row["ratio"].as_f64(), "{row}");
+    }
+    let laws = report["laws"].as_array().unwrap();
+    let tests: Vec<&str> = laws.iter().map(|law| law["test"].as_str().unwrap()).collect();
+    assert_eq!(tests, ["getppid1", "getppid1:as=threads"]);
+    place.assert_clean();
 }

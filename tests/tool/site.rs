@@ -29,7 +29,8 @@ fn systems(folder: &Path, systems: &[System], compiler: &str) {
         let started = format!("2026-05-{:02}T03:00:00+00:00", number + 1);
         let factor = |_: &str, _: &str, _: u64| *speed;
         let made = Made { host, started: &started, facts, factor: &factor, compiler, fleet: None };
-        std::fs::write(folder.join(format!("{compiler:.2}{number}.jsonl")), base.made(&made)).unwrap();
+        std::fs::write(folder.join(format!("{compiler:.2}{number}.jsonl")), base.made(&made))
+            .unwrap();
     }
 }
 
@@ -61,7 +62,13 @@ fn site(place: &Place, folder: &Path, name: &str, options: &str) -> (PathBuf, i3
     let www = place.root.path().join(name);
     let mut command = place.unixmark("site");
     command.env("XDG_CACHE_HOME", place.root.path().join("cache"));
-    let output = command.arg(folder).arg("--into").arg(&www).args(options.split_whitespace()).output().unwrap();
+    let output = command
+        .arg(folder)
+        .arg("--into")
+        .arg(&www)
+        .args(options.split_whitespace())
+        .output()
+        .unwrap();
     (www, output.status.code().unwrap(), stderr(&output))
 }
 
@@ -74,7 +81,10 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                found.insert(path.strip_prefix(root).unwrap().to_path_buf(), std::fs::read(&path).unwrap());
+                found.insert(
+                    path.strip_prefix(root).unwrap().to_path_buf(),
+                    std::fs::read(&path).unwrap(),
+                );
             }
         }
     }
@@ -88,8 +98,10 @@ fn the_same_runs_are_the_same_bytes_and_one_more_leaves_the_others_alone() {
     let (www, status, _) = site(&place, &folder, "www", "");
     assert_eq!(status, 0);
     let first = files(&www);
-    let pages = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().filter(|path| path.starts_with("r")).count();
-    assert_eq!(pages(&first), 5 * 7, "page, record, journal, badge and chart of each run");
+    let pages = |files: &BTreeMap<PathBuf, Vec<u8>>| {
+        files.keys().filter(|path| path.starts_with("r")).count()
+    };
+    assert_eq!(pages(&first), 3 * 7, "page, record and journal of each run");
     assert_eq!(first, files(&site(&place, &folder, "again", "").0), "another directory");
     let times = || -> BTreeMap<PathBuf, _> {
         let path = |name: &PathBuf| www.join(name).metadata().unwrap().modified().unwrap();
@@ -97,14 +109,19 @@ fn the_same_runs_are_the_same_bytes_and_one_more_leaves_the_others_alone() {
     };
     let before = times();
     let (_, _, said) = site(&place, &folder, "www", "");
-    assert!(said.contains("7 runs, 0 of them new") && times() == before && files(&www) == first, "{said}");
+    assert!(
+        said.contains("7 runs, 0 of them new") && times() == before && files(&www) == first,
+        "{said}"
+    );
     systems(&folder.join("more"), &[("h", 2.0, &[("cpu.model", "Gamma")])], GCC);
     let (_, _, said) = site(&place, &folder, "www", "");
     assert!(said.contains("8 runs, 1 of them new"), "{said}");
     let after = times();
-    let changed: Vec<&PathBuf> = before.keys().filter(|name| before[*name] != after[*name]).collect();
+    let changed: Vec<&PathBuf> =
+        before.keys().filter(|name| before[*name] != after[*name]).collect();
     assert!(
-        !changed.is_empty() && changed.iter().all(|name| !name.starts_with("r") && !name.starts_with("h")),
+        !changed.is_empty()
+            && changed.iter().all(|name| !name.starts_with("r") && !name.starts_with("h")),
         "{changed:?}"
     );
     // As if it had been there from the beginning; and taken away again it leaves nothing behind.
@@ -132,12 +149,15 @@ fn what_is_damaged_or_foreign_is_left_out() {
     let folder = six(&place);
     std::fs::write(folder.join("foreign.jsonl"), "{\"hello\":1}\n").unwrap();
     let whole = std::fs::read_to_string(testing::recorded("index").join("run.jsonl")).unwrap();
-    std::fs::write(folder.join("damaged.jsonl"), whole.replacen("\"trial\"", "\"trial", 1)).unwrap();
+    std::fs::write(folder.join("damaged.jsonl"), whole.replacen("\"trial\"", "\"trial", 1))
+        .unwrap();
     std::fs::write(folder.join("notes.txt"), "not a journal").unwrap();
     let (www, status, said) = site(&place, &folder, "www", "");
     assert_eq!(status, 1);
     assert!(
-        said.contains("foreign.jsonl") && said.contains("damaged.jsonl, line") && said.contains("7 runs"),
+        said.contains("foreign.jsonl")
+            && said.contains("damaged.jsonl, line")
+            && said.contains("7 runs"),
         "{said}"
     );
     assert!(!said.contains("notes.txt") && www.join("index.html").is_file());
@@ -160,7 +180,11 @@ fn a_site_overwrites_nothing_of_others() {
 fn hostile_names_break_no_page() {
     let place = Place::new();
     let folder = place.root.path().join("runs");
-    systems(&folder, &[(HOSTILE, 1.0, &[("cpu.model", HOSTILE)]), ("plain", 1.0, &[("cpu.model", "Beta")])], GCC);
+    systems(
+        &folder,
+        &[(HOSTILE, 1.0, &[("cpu.model", HOSTILE)]), ("plain", 1.0, &[("cpu.model", "Beta")])],
+        GCC,
+    );
     let (www, status, said) = site(&place, &folder, "www", "");
     assert_eq!(status, 0, "{said}");
     for (name, bytes) in files(&www) {
@@ -175,22 +199,100 @@ fn hostile_names_break_no_page() {
     }
 }
 
+/// imports item 26: 21 µs were "0.0000 s".
+#[test]
+fn small_times_have_a_unit_in_which_they_have_figures() {
+    let place = Place::new();
+    for (day, time) in [(1, 2.1e-5), (2, 3.1e-5)] {
+        let file = place.root.path().join(format!("{day}.json"));
+        let times = [time; 6];
+        let json = serde_json::json!({
+            "context": {"date": format!("2026-01-0{day}T00:00:00+00:00"), "host_name": "box"},
+            "benchmarks": times.map(|time| serde_json::json!({
+                "name": "parse", "run_type": "iteration", "iterations": 1, "time_unit": "s",
+                "real_time": time, "cpu_time": time,
+            })),
+        });
+        std::fs::write(&file, json.to_string()).unwrap();
+        let imported = place.unixmark("import").arg(&file).output().unwrap();
+        assert!(imported.status.success(), "{}", stderr(&imported));
+    }
+
+    let (www, ..) = site(&place, &place.results(), "www", "");
+
+    let files = files(&www);
+    let file = |name: &str| String::from_utf8_lossy(&files[Path::new(name)]).into_owned();
+    let is_host = |name: &&PathBuf| name.starts_with("h") && !name.to_string_lossy().contains('-');
+    let host = files.keys().find(is_host).unwrap().to_string_lossy().into_owned();
+    for page in ["index.html", &host] {
+        let page = text(&file(page));
+        assert!(page.contains(", µs"), "{page}");
+        assert!(page.contains("31.0"), "{page}");
+        assert!(!page.contains("0.000"), "{page}");
+    }
+    assert!(file("data/site.js").contains("\"unit\":\"µs\""));
+    // Programs have the unit of the file.
+    assert!(file("runs.csv").contains(",s,one,0.000031,"), "{}", file("runs.csv"));
+}
+
 #[test]
 fn fleets_and_imported_reports_are_runs_too() {
     let place = Place::new();
     for report in ["unixbench_1copy_report.txt", "lbench_scaling.json"] {
-        let imported = place.unixmark("import").arg(testing::file("tests/vectors").join(report)).output().unwrap();
+        let imported = place
+            .unixmark("import")
+            .arg(testing::file("tests/vectors").join(report))
+            .output()
+            .unwrap();
         assert!(imported.status.success(), "{}", stderr(&imported));
     }
     let www = place.root.path().join("www");
-    let output = place.unixmark("site tests/runs --into").arg(&www).arg(place.results()).output().unwrap();
-    assert!(output.status.success() && stdout(&output).ends_with("www/index.html\n"), "{}", stderr(&output));
+    let output =
+        place.unixmark("site tests/runs --into").arg(&www).arg(place.results()).output().unwrap();
+    assert!(
+        output.status.success() && stdout(&output).ends_with("www/index.html\n"),
+        "{}",
+        stderr(&output)
+    );
     let runs = text(&std::fs::read_to_string(www.join("runs.html")).unwrap());
-    assert!(runs.contains("imported from UnixBench") && runs.contains("classic procedure"), "{runs}");
+    assert!(
+        runs.contains("imported from UnixBench") && runs.contains("classic procedure"),
+        "{runs}"
+    );
     let pages = std::fs::read_dir(www.join("r")).unwrap();
-    for page in
-        pages.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "html"))
+    for page in pages
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "html"))
     {
-        assert!(text(&std::fs::read_to_string(&page).unwrap()).contains("Journal"), "{}", page.display());
+        assert!(
+            text(&std::fs::read_to_string(&page).unwrap()).contains("Journal"),
+            "{}",
+            page.display()
+        );
     }
+}
+
+/// User review of 2026-11, person 2: commands were ranked among systems, failed tries listed.
+#[test]
+fn user_2_comparisons_are_offered_by_their_answers() {
+    let place = Place::new();
+    let failed = place.unixmark("ab -q false true").output().unwrap();
+    assert_eq!(failed.status.code(), Some(3), "{}", stderr(&failed));
+    let folder = place.root.path().join("runs");
+    std::fs::create_dir(&folder).unwrap();
+    for run in ["ab", "index"] {
+        let journal = testing::recorded(run).join("run.jsonl");
+        std::fs::copy(journal, folder.join(format!("{run}.jsonl"))).unwrap();
+    }
+
+    let failures = place.results().display().to_string();
+    let (www, status, said) = site(&place, &folder, "www", &failures);
+
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("3 runs, 3 of them new"), "{said}");
+    let page = std::fs::read_to_string(www.join("index.html")).unwrap();
+    let text = testing::flat(&text(&page));
+    assert!(text.contains("Comparisons of commands new is slower than old by 28.6 %"), "{text}");
+    assert!(text.contains("Pipe Throughput"), "{text}");
+    assert!(!text.contains("condition=old") && !text.contains("nothing was measured"), "{text}");
 }

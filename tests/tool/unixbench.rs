@@ -20,7 +20,7 @@ impl Bench {
         let place = Place::new();
         let folder = place.root.path().join("it's a \"bench\"");
         fs::create_dir(&folder).unwrap();
-        symlink(assert_cmd::cargo::cargo_bin("unixmark"), folder.join("Run")).unwrap();
+        symlink(testing::built_program("unixmark"), folder.join("Run")).unwrap();
         Bench { place, folder }
     }
 
@@ -37,8 +37,9 @@ impl Bench {
 
     fn files(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.folder.join(folder)).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -55,17 +56,27 @@ fn files_and_the_way_back() {
     assert_eq!(files, ["", ".csv", ".html", ".log"].map(|ending| format!("{base}{ending}")));
     let path = bench.folder.join("results").join(&base);
     let text = fs::read_to_string(&path).unwrap();
-    assert!(stdout(&output).ends_with(&format!("{}\n{text}", "=".repeat(72))) && !text.contains("CPU 0"));
+    assert!(
+        stdout(&output).ends_with(&format!("{}\n{text}", "=".repeat(72)))
+            && !text.contains("CPU 0")
+    );
     assert_eq!(masked(&text), format!("{HEAD}{LEVEL}{LEVEL}"));
     assert!(
-        stderr(&output).contains("quick procedure") && stderr(&output).contains("/report.txt has the same figures")
+        stderr(&output).contains("quick procedure")
+            && stderr(&output).contains("/report.txt has the same figures")
     );
     // Two passes of one copy and two of two, each copy with its process.
     let log = fs::read_to_string(path.with_file_name(format!("{base}.log"))).unwrap();
-    let pids: Vec<u32> =
-        log.lines().filter_map(|line| line.strip_prefix("# pid: ")).map(|pid| pid.parse().unwrap()).collect();
+    let pids: Vec<u32> = log
+        .lines()
+        .filter_map(|line| line.strip_prefix("# pid: "))
+        .map(|pid| pid.parse().unwrap())
+        .collect();
     let distinct: std::collections::BTreeSet<&u32> = pids.iter().collect();
-    assert!(pids.len() == log.matches("# COUNT0: ").count() && distinct.len() == pids.len(), "{log}");
+    assert!(
+        pids.len() == log.matches("# COUNT0: ").count() && distinct.len() == pids.len(),
+        "{log}"
+    );
     let measured = bench.place.json("latest");
     let mut import = bench.place.unixmark("import");
     assert!(import.arg(&path).output().unwrap().status.success());
@@ -73,7 +84,9 @@ fn files_and_the_way_back() {
     let scores = |run: &serde_json::Value| -> Vec<String> {
         let rows = run["results"].as_array().unwrap().iter();
         let mut rows: Vec<String> = rows
-            .map(|row| format!("{} {} {:.1}", row["test"], row["copies"], row["value"].as_f64().unwrap()))
+            .map(|row| {
+                format!("{} {} {:.1}", row["test"], row["copies"], row["value"].as_f64().unwrap())
+            })
             .collect();
         rows.sort();
         rows
@@ -93,7 +106,8 @@ fn files_and_the_way_back() {
     assert!(bench.files("work").is_empty());
 }
 
-/// The head of what UnixBench 6.0.0 prints for these options with numbers masked; the second line is not in it.
+/// The head of what UnixBench 6.0.0 prints for these options with numbers masked; the second line
+/// is not in it.
 const HEAD: &str = " BYTE UNIX Benchmarks (Version #)
  (measured by unixmark # with its quick procedure)
 
@@ -122,18 +136,23 @@ System Benchmarks Index Score (Partial Only) #
 
 ";
 
-/// A report with `#` for every number, one blank for any number of them, and without what depends on the machine or the
-/// day.
+/// A report with `#` for every number, one blank for any number of them, and without what depends
+/// on the machine or the day.
 fn masked(text: &str) -> String {
     text.lines().map(|line| masked_line(line) + "\n").collect()
 }
 
 fn masked_line(line: &str) -> String {
-    let known = ["System: ", "OS: ", "Machine: ", "Language: "].into_iter().find(|name| line.trim().starts_with(name));
+    let known = ["System: ", "OS: ", "Machine: ", "Language: "]
+        .into_iter()
+        .find(|name| line.trim().starts_with(name));
     if let Some(name) = known {
         return format!(" {name}HOST");
     }
-    let numbers = line.replace("copies of", "COPIES of").replace("copy of", "COPIES of").replace("users", "user");
+    let numbers = line
+        .replace("copies of", "COPIES of")
+        .replace("copy of", "COPIES of")
+        .replace("users", "user");
     let mut masked = String::new();
     for c in numbers.chars() {
         match c {
@@ -143,13 +162,19 @@ fn masked_line(line: &str) -> String {
             c => masked.push(c),
         }
     }
-    let mut masked = ["#.#", "#:#", "#.#"].iter().fold(masked, |text, part| text.replace(part, "#").replace(part, "#"));
-    if let Some((date, rest)) = masked.strip_prefix("Benchmark Run: ").and_then(|rest| rest.split_once(" #")) {
+    let mut masked = ["#.#", "#:#", "#.#"]
+        .iter()
+        .fold(masked, |text, part| text.replace(part, "#").replace(part, "#"));
+    if let Some((date, rest)) =
+        masked.strip_prefix("Benchmark Run: ").and_then(|rest| rest.split_once(" #"))
+    {
         assert_eq!(date.len(), "Sun Nov".len(), "{line}");
         masked = format!("Benchmark Run: DAY #{rest}");
     }
     match (masked.split_once(" up "), masked.split_once(", # user")) {
-        (Some((before, _)), Some((_, after))) => format!("{before} up TIME # user{after}").trim_end().to_owned(),
+        (Some((before, _)), Some((_, after))) => {
+            format!("{before} up TIME # user{after}").trim_end().to_owned()
+        }
         _ => masked,
     }
 }
@@ -184,13 +209,17 @@ fn refusals() {
 fn stopped_in_the_middle() {
     let bench = Bench::new();
     let mut command = bench.command("-i 1 -c 1 syscall");
-    let mut tool = command.env("UNIXMARK_PROCEDURE", "classic").stdout(Stdio::piped()).spawn().unwrap();
+    let mut tool =
+        command.env("UNIXMARK_PROCEDURE", "classic").stdout(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(tool.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
     let mut begin = vec![0; "1 x System Call Overhead  1".len()];
     out.read_exact(&mut begin).unwrap();
-    assert_eq!((line.as_str(), String::from_utf8(begin).unwrap().as_str()), ("\n", "1 x System Call Overhead  1"));
+    assert_eq!(
+        (line.as_str(), String::from_utf8(begin).unwrap().as_str()),
+        ("\n", "1 x System Call Overhead  1")
+    );
     let id = rustix::process::Pid::from_child(&tool);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     assert_eq!(tool.wait().unwrap().code(), Some(130));
@@ -203,11 +232,14 @@ fn stopped_in_the_middle() {
 #[test]
 fn killed_in_the_middle() {
     let bench = Bench::new();
-    let mut tool = bench.command("-q -i 50 -c 1 syscall pipe").stdout(Stdio::null()).spawn().unwrap();
+    let mut tool =
+        bench.command("-q -i 50 -c 1 syscall pipe").stdout(Stdio::null()).spawn().unwrap();
     let passes = || {
         let folder = fs::read_dir(bench.folder.join("results")).into_iter().flatten();
-        let logs = folder.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some());
-        logs.map(|log| fs::read_to_string(log).unwrap().matches("# COUNT0: ").count()).sum::<usize>()
+        let logs =
+            folder.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some());
+        logs.map(|log| fs::read_to_string(log).unwrap().matches("# COUNT0: ").count())
+            .sum::<usize>()
     };
     let deadline = Instant::now() + Duration::from_secs(60);
     while passes() < 2 && Instant::now() < deadline {
@@ -227,7 +259,11 @@ fn one_directory_for_both() {
     for number in [1, 3] {
         let output = bench.run("-q -i 1 -c 1 syscall", &together);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let texts = bench.files("results").iter().filter(|name| name.ends_with(&format!("-{number:02}.log"))).count();
+        let texts = bench
+            .files("results")
+            .iter()
+            .filter(|name| name.ends_with(&format!("-{number:02}.log")))
+            .count();
         assert_eq!(texts, 1, "{:?}", bench.files("results"));
     }
 }
@@ -246,7 +282,10 @@ fn links_in_the_results_directory_are_not_followed() {
     }
     let output = bench.run("-q -i 1 -c 1 syscall", &[]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(!own("planted").exists() && bench.files("results").iter().any(|name| name.ends_with("-02.log")));
+    assert!(
+        !own("planted").exists()
+            && bench.files("results").iter().any(|name| name.ends_with("-02.log"))
+    );
     // A name of one's own: the log grows and must be what it seems; the rest is replaced.
     fs::write(own("kept"), "kept").unwrap();
     let named = [("UB_OUTPUT_FILE_NAME", "mine")];
@@ -268,7 +307,9 @@ fn programs_by_their_names() {
     let place = &bench.place;
     let tree = bench.folder.join("tree");
     for _ in 0..2 {
-        assert!(place.unixmark("unixbench --install").arg(&tree).output().unwrap().status.success());
+        assert!(
+            place.unixmark("unixbench --install").arg(&tree).output().unwrap().status.success()
+        );
     }
     let version = Command::new(tree.join("Run")).arg("--help").output().unwrap();
     assert!(stdout(&version).contains("UB_RESULTDIR"));
@@ -280,7 +321,8 @@ fn programs_by_their_names() {
     };
     let dc = fs::File::open(testing::file("programs/shell/dc.txt")).unwrap();
     // A directory that others have made under the name of this user's own is no concern of theirs.
-    let squatted = bench.folder.join("tmp").join(format!("unixmark-{}", rustix::process::geteuid().as_raw()));
+    let squatted =
+        bench.folder.join("tmp").join(format!("unixmark-{}", rustix::process::geteuid().as_raw()));
     fs::create_dir_all(&squatted).unwrap();
     fs::create_dir(bench.folder.join("fs")).unwrap();
     let calls = [
@@ -323,7 +365,12 @@ fn programs_by_their_names() {
         ("looper 1 false", "false ended with exit status 1"),
     ] {
         let output = program(words).output().unwrap();
-        assert_eq!((output.status.code(), stderr(&output).contains(why)), (Some(1), true), "{}", stderr(&output));
+        assert_eq!(
+            (output.status.code(), stderr(&output).contains(why)),
+            (Some(1), true),
+            "{}",
+            stderr(&output)
+        );
     }
     // UnixBench's own directory is not touched.
     let own = tempfile::tempdir_in(&bench.folder).unwrap();

@@ -1,4 +1,5 @@
-//! Strangers' words (journals, names of files) are only words on the terminal and in the log of a CI.
+//! Strangers' words (journals, names of files) are only words on the terminal and in the log of a
+//! CI.
 
 use std::ffi::OsStr;
 
@@ -8,15 +9,17 @@ use testing::{Place, stderr, stdout};
 /// Moves the cursor, sets the title, rings, turns text around, and commands GitHub and Azure.
 const HOSTILE: &str = "x\u{1b}]0;title\u{7}\u{202e}\n::error::made up\n  ::stop-commands::x\n##[group]a\r##vso[task.x]";
 
-/// Runs the tool in a directory where strangers' files lie; both streams are as they may be seen anywhere.
+/// Runs the tool in a directory where strangers' files lie; both streams are as they may be seen
+/// anywhere.
 fn said(place: &Place, words: &[&str]) -> (i32, String) {
     let mut command = place.unixmark("");
     let output = command.args(words).current_dir(place.root.path()).output().unwrap();
     let all = stdout(&output) + &stderr(&output);
     let raw = all.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
     assert_eq!(raw, None, "{words:?}: {all}");
-    let is_command =
-        |line: &&str| line.trim_start().starts_with("::") || line.contains("##[") || line.contains("##vso[");
+    let is_command = |line: &&str| {
+        line.trim_start().starts_with("::") || line.contains("##[") || line.contains("##vso[")
+    };
     assert_eq!(all.lines().find(is_command), None, "{words:?}");
     (output.status.code().unwrap(), all)
 }
@@ -51,7 +54,11 @@ fn a_strangers_words_stay_words() {
     write("run/run.jsonl", &lines);
     // The name of a file may hold all of it but a slash.
     let named = format!("{HOSTILE}.jsonl");
-    std::fs::copy(place.root.path().join("texts.jsonl"), place.root.path().join(OsStr::new(&named))).unwrap();
+    std::fs::copy(
+        place.root.path().join("texts.jsonl"),
+        place.root.path().join(OsStr::new(&named)),
+    )
+    .unwrap();
     let option = format!("--{HOSTILE}");
 
     for words in [

@@ -1,6 +1,6 @@
-//! Many runs at once: what each came to is kept beside its journal, so that questions of thousands of runs read no
-//! journal, and goes to an archive of Parquet files, which engines for tables read. The reference collection has a few
-//! runs for good.
+//! Many runs at once: the summary of each is kept beside its journal, so that questions about
+//! thousands of runs read no journal, and goes to an archive of Parquet files, which engines for
+//! tables read. The reference collection has a few runs for good.
 
 mod name;
 #[cfg(feature = "parquet")]

@@ -1,8 +1,10 @@
-//! Names that come from outside as names of files: none leads anywhere else, and equal beginnings stay apart.
+//! Names that come from outside as names of files: none leads anywhere else, and equal beginnings
+//! stay apart.
 
-/// Returns `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of partitions:
-/// what is ASCII but not a letter, a digit or one of `-._` becomes `%XX`, and so does a leading `.` or `_`. Other
-/// characters stay as they are, since readers do not agree on how to decode them. Empty text stays empty.
+/// `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of
+/// partitions: an ASCII character that is no letter, digit or one of `-._` becomes `%XX`, and so
+/// does a leading `.` or `_`. Other characters stay as they are, since readers do not agree on how
+/// to decode them. Empty text stays empty.
 pub fn encoded(text: &str, most: usize) -> String {
     let mut name = String::new();
     for c in text.chars() {
@@ -11,18 +13,29 @@ pub fn encoded(text: &str, most: usize) -> String {
             '.' | '_' => !name.is_empty(),
             c => !c.is_ascii() || c.is_ascii_alphanumeric() || c == '-',
         };
-        let part = if is_plain { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
-        if name.len() + part.len() > most {
+        let letters = if is_plain { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
+        if name.len() + letters.len() > most {
             break;
         }
-        name += &part;
+
+        name += &letters;
     }
+
     name
 }
 
-/// Returns the FNV-1a hash of 64 bits.
+/// The constants of FNV-1a for 64 bits.
+const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+/// The FNV-1a hash of 64 bits.
 pub fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    let mut hash = FNV_OFFSET_BASIS;
+    for byte in text.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME);
+    }
+
+    hash
 }
 
 #[cfg(test)]

@@ -9,36 +9,37 @@ use anyhow::{Context, Result};
 use analysis::{Results, Summary};
 use catalogue::Catalogue;
 use files::{open_regular, read_regular, write_atomically};
-use journal::MOST_BYTES;
+use journal::MAX_JOURNAL_BYTES;
 
 /// The first bytes of a summary.
-const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
+const SUMMARY_BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
 
-/// Returns what the run with this journal file came to: as it is kept beside it, or of the journal, and then it is
-/// kept.
+/// The summary of the run with this journal file: the one that is kept beside it, or one that is
+/// made from the journal and kept.
 ///
 /// # Errors
 /// The file cannot be read, or is not a journal. It is not an error if the summary cannot be kept.
 pub fn summary(journal: &Path, catalogue: &Catalogue) -> Result<Summary> {
-    let bytes = length(journal)?;
-    let kept = read_regular(&journal.with_extension("json"), MOST_BYTES).ok();
+    let bytes = journal_bytes(journal)?;
+    let kept = read_regular(&journal.with_extension("json"), MAX_JOURNAL_BYTES).ok();
     if let Some(summary) = kept.and_then(|kept| serde_json::from_slice::<Summary>(&kept).ok())
         && summary.is_of(bytes)
     {
         return Ok(summary);
     }
+
     let summary = Summary::new(&journal::read(journal)?, catalogue, bytes);
     // A results directory that may only be read is as good.
     let _ = write(&summary, journal);
     Ok(summary)
 }
 
-/// Keeps what a journal came to beside it.
+/// Keeps the summary of a journal beside it.
 ///
 /// # Errors
 /// The journal is not there, or the summary cannot be written.
 pub fn keep(results: &Results, journal: &Path) -> Result<()> {
-    write(&Summary::from_results(results, length(journal)?), journal)
+    write(&Summary::from_results(results, journal_bytes(journal)?), journal)
 }
 
 /// Writes it, unless something else lies there: a journal may lie anywhere.
@@ -47,23 +48,29 @@ fn write(summary: &Summary, journal: &Path) -> Result<()> {
     if !is_free(&target) {
         return Ok(());
     }
+
     let bytes = serde_json::to_vec(summary).context("a summary cannot be encoded")?;
-    let why = || format!("{} cannot be written; make room or try another directory", target.display());
+    let why =
+        || format!("{} cannot be written; make room or try another directory", target.display());
     write_atomically(&target, &bytes).with_context(why)
 }
 
-/// Returns true if nothing lies there but a summary.
+/// True if nothing lies there but a summary.
 fn is_free(target: &Path) -> bool {
     let mut start = Vec::new();
     match open_regular(target) {
-        Ok(file) => file.take(BEGIN.len() as u64).read_to_end(&mut start).is_ok() && start == BEGIN,
+        Ok(file) => {
+            file.take(SUMMARY_BEGIN.len() as u64).read_to_end(&mut start).is_ok()
+                && start == SUMMARY_BEGIN
+        }
         Err(error) => error.kind() == ErrorKind::NotFound,
     }
 }
 
-fn length(journal: &Path) -> Result<u64> {
-    let metadata = fs::metadata(journal)
-        .with_context(|| format!("there is no run at {}; `unixmark list runs` shows them", journal.display()))?;
+fn journal_bytes(journal: &Path) -> Result<u64> {
+    let metadata = fs::metadata(journal).with_context(|| {
+        format!("there is no run at {}; `unixmark list runs` shows them", journal.display())
+    })?;
     Ok(metadata.len())
 }
 
@@ -83,7 +90,9 @@ mod tests {
         let kept = Summary { figures: Vec::new(), ..computed.clone() };
         let (made, hash) = computed.made_by.rsplit_once(' ').unwrap();
         assert!(made.starts_with("unixmark ") && hash.len() == 16, "{}", computed.made_by);
-        for (made_by, believed) in [(computed.made_by.clone(), true), (format!("{made} 0123456789abcdef"), false)] {
+        for (made_by, believed) in
+            [(computed.made_by.clone(), true), (format!("{made} 0123456789abcdef"), false)]
+        {
             write(&Summary { made_by, ..kept.clone() }, &journal).unwrap();
             assert_eq!(summary(&journal, &catalogue).unwrap().figures.is_empty(), believed);
         }

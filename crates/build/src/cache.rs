@@ -1,9 +1,9 @@
 //! The cache of builds. It is this user's alone, and nothing unfinished stays of a tool that was
 //! killed.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -11,13 +11,13 @@ use anyhow::{Context, Error, Result, anyhow};
 use files::{Kind, Lock};
 
 /// The beginning of the names of directories of unfinished files.
-const PREFIX: &str = "partial-";
+const PARTIAL_PREFIX: &str = "partial-";
 
 /// The file in such a directory that is locked as long as its tool lives.
 const LOCK: &str = "lock";
 
 /// The cache of root where the usual one is in a directory of another user's, as `sudo -E` has it.
-const ROOTS: &str = "/var/cache/unixmark";
+const ROOT_CACHE: &str = "/var/cache/unixmark";
 
 /// The place of the builds.
 struct Chosen {
@@ -29,10 +29,10 @@ struct Chosen {
 static CHOSEN: OnceLock<Result<Chosen, String>> = OnceLock::new();
 
 fn chosen() -> Result<&'static Chosen, String> {
-    CHOSEN.get_or_init(choose).as_ref().map_err(Clone::clone)
+    CHOSEN.get_or_init(choose_place).as_ref().map_err(Clone::clone)
 }
 
-/// Returns the directory for builds: $XDG_CACHE_HOME/unixmark, ~/.cache/unixmark, or without a home
+/// The directory for builds: $XDG_CACHE_HOME/unixmark, ~/.cache/unixmark, or without a home
 /// a temporary one; where others could put programs of theirs there, one that is this user's alone.
 ///
 /// # Errors
@@ -41,12 +41,13 @@ pub fn folder() -> Result<PathBuf> {
     Ok(chosen().map_err(Error::msg)?.folder.clone())
 }
 
-/// Returns a sentence that says why builds are not kept in the usual place; `None` if they are.
+/// A sentence that says why builds are not kept in the usual place; `None` if they are.
 pub fn note() -> Option<&'static str> {
     chosen().ok()?.note.as_deref()
 }
 
-fn choose() -> Result<Chosen, String> {
+/// The usual place, or, where others could put programs there, a private one with a note.
+fn choose_place() -> Result<Chosen, String> {
     let refused = match files::directory(Kind::Cache) {
         Ok(folder) => match files::check_trusted(&folder) {
             Ok(()) => return Ok(Chosen { folder, note: None }),
@@ -61,10 +62,11 @@ fn choose() -> Result<Chosen, String> {
 
 /// A directory that nobody else can have made.
 fn private_folder() -> Result<PathBuf, String> {
-    let roots = Path::new(ROOTS);
+    let roots = Path::new(ROOT_CACHE);
     if rustix::process::geteuid().is_root() && make(roots).is_ok() {
         return Ok(roots.to_owned());
     }
+
     Ok(files::temporary()?.join("cache"))
 }
 
@@ -74,9 +76,10 @@ fn private_folder() -> Result<PathBuf, String> {
 /// # Errors
 /// It cannot be made, or is not this user's alone.
 pub(super) fn make(folder: &Path) -> Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(|| cannot(folder))?;
-    files::check_trusted(folder)
-        .map_err(|why| anyhow!("{} cannot be used: {why}; remove it, or set XDG_CACHE_HOME", folder.display()))
+    files::make_private_directories(folder).with_context(|| cannot(folder))?;
+    files::check_trusted(folder).map_err(|why| {
+        anyhow!("{} cannot be used: {why}; remove it, or set XDG_CACHE_HOME", folder.display())
+    })
 }
 
 /// The sentence that a directory or a file of the cache cannot be written, and what to do then.
@@ -92,13 +95,13 @@ pub(super) fn cannot(path: &Path) -> String {
     }
 }
 
-/// Returns a file of the cache, or the directory where it will be.
+/// A file of the cache, or the directory where it will be.
 pub(super) fn existing(file: &Path) -> &Path {
     if file.exists() { file } else { file.parent().unwrap_or(file) }
 }
 
-/// Waits until nobody else adds or removes a directory of `cache`, which is made if it is missing, and returns the lock
-/// that keeps others from it; `None` where files cannot be locked.
+/// Waits until nobody else adds or removes a directory of `cache`, which is made if it is missing,
+/// and returns the lock that keeps others from it; `None` where files cannot be locked.
 ///
 /// # Errors
 /// It cannot be made.
@@ -108,7 +111,7 @@ pub(super) fn gate(cache: &Path) -> Result<Option<Lock>> {
     lockable(Lock::take(&lock)).with_context(|| cannot(existing(&lock)))
 }
 
-/// Returns a lock; `None` where files cannot be locked.
+/// A lock; `None` where files cannot be locked.
 ///
 /// # Errors
 /// It cannot be made.
@@ -141,19 +144,19 @@ impl Partial {
         if gate.is_some() {
             sweep(cache);
         }
-        let moment = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
-        let folder = cache.join(format!("{PREFIX}{}-{moment:x}", std::process::id()));
-        DirBuilder::new().mode(0o700).create(&folder).with_context(|| cannot(cache))?;
+        let moment =
+            std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
+        let folder = cache.join(format!("{PARTIAL_PREFIX}{}-{moment:x}", std::process::id()));
+        files::make_private_directory(&folder).with_context(|| cannot(cache))?;
         let lock = lockable(Lock::take(&folder.join(LOCK))).with_context(|| cannot(cache))?;
         Ok(Partial { folder, _lock: lock })
     }
 
-    /// Returns its path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns the path where the file `name` is made, to be renamed to its place when it is whole.
+    /// The path where the file `name` is made, to be renamed to its place when it is whole.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("new-{name}"))
     }
@@ -167,10 +170,11 @@ impl Partial {
         if holds(target, bytes, mode) {
             return Ok(());
         }
+
         let folder = target.parent().unwrap_or(&self.folder);
         make(folder)?;
         let file = self.path(&target.file_name().unwrap_or_default().to_string_lossy());
-        fs::write(&file, bytes)
+        files::write(&file, bytes)
             .and_then(|()| fs::set_permissions(&file, fs::Permissions::from_mode(mode)))
             .and_then(|()| fs::rename(&file, target))
             .with_context(|| cannot(folder))
@@ -183,12 +187,12 @@ impl Drop for Partial {
     }
 }
 
-/// Returns true if a file is nobody else's and holds these bytes.
+/// True if a file is nobody else's and holds these bytes.
 fn holds(file: &Path, bytes: &[u8], mode: u32) -> bool {
     is_own(file, mode) && fs::read(file).is_ok_and(|there| there == bytes)
 }
 
-/// Returns true if a file, which is no link, is one that nobody else can replace or write, with
+/// True if a file, which is no link, is one that nobody else can replace or write, with
 /// these permissions.
 pub(super) fn is_own(file: &Path, mode: u32) -> bool {
     let there = fs::symlink_metadata(file);
@@ -199,9 +203,9 @@ pub(super) fn is_own(file: &Path, mode: u32) -> bool {
 /// Removes the directories whose tools are gone.
 fn sweep(cache: &Path) {
     for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
-        let is_partial = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let is_partial = entry.file_name().to_string_lossy().starts_with(PARTIAL_PREFIX);
         if is_partial && !Lock::is_held(&entry.path().join(LOCK)) {
-            // What a dying compiler still writes is swept the next time.
+            // Files that a dying compiler still writes are swept the next time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -213,8 +217,11 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn names(folder: &Path) -> Vec<String> {
-        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.filter(|name| name.starts_with(PREFIX)).collect();
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> =
+            names.filter(|name| name.starts_with(PARTIAL_PREFIX)).collect();
         names.sort();
         names
     }
@@ -228,6 +235,7 @@ mod tests {
         for dead in ["partial-1-0", "partial-2-0"] {
             fs::create_dir(cache.path().join(dead)).unwrap();
         }
+
         fs::write(cache.path().join("partial-1-0/lock"), "").unwrap();
         fs::write(cache.path().join("partial-1-0/new-syscall"), "half").unwrap();
         drop(Partial::start(cache.path()).unwrap());
@@ -268,6 +276,7 @@ mod tests {
             install();
             assert!(holds(&target, b"right", 0o755));
         }
+
         assert_eq!(fs::read(&victim).unwrap(), b"right");
     }
 

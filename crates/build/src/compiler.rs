@@ -30,16 +30,26 @@ pub(super) fn flags() -> Vec<&'static str> {
     flags
 }
 
+/// The flags of libraries that programs of the user's load: these bring the C library, and may be
+/// linked with any. `build.rs` has the same for portable builds.
+pub(super) const LIBRARY_FLAGS: [&str; 5] =
+    ["-O2", "-fPIC", "-shared", "-nostdlib", "-fno-builtin"];
+
 impl Compiler {
-    /// Returns the system's compiler: $CC, or `cc` as UnixBench's Makefile takes it.
+    /// The system's compiler: $CC, or `cc` as UnixBench's Makefile takes it.
     ///
     /// # Errors
     /// There is none.
     pub fn usual() -> Result<Compiler> {
-        Compiler::new(&std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".to_owned()))
+        Compiler::new(
+            &std::env::var("CC")
+                .ok()
+                .filter(|cc| !cc.is_empty())
+                .unwrap_or_else(|| "cc".to_owned()),
+        )
     }
 
-    /// Returns the compiler that is called `command`.
+    /// The compiler that is called `command`.
     ///
     /// # Errors
     /// It is not installed or does not say its version.
@@ -49,7 +59,8 @@ impl Compiler {
             .output()
             .with_context(|| format!("the C compiler '{command}' cannot be run"))?;
         ensure!(output.status.success(), "the C compiler '{command}' fails even at --version");
-        let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
+        let version =
+            String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
         Ok(Compiler { command: command.to_owned(), version })
     }
 
@@ -57,7 +68,13 @@ impl Compiler {
     ///
     /// # Errors
     /// The first failure ends it.
-    pub fn build_all(&self, folder: &Path, tests: &[&Test], flags: &[&str], partial: &Partial) -> Result<()> {
+    pub fn build_all(
+        &self,
+        folder: &Path,
+        tests: &[&Test],
+        flags: &[&str],
+        partial: &Partial,
+    ) -> Result<()> {
         tests.par_iter().try_for_each(|test| self.build(folder, test, flags, partial))
     }
 
@@ -67,20 +84,27 @@ impl Compiler {
         let units: Vec<PathBuf> = test.units().map(PathBuf::from).collect();
         let flags = [flags, &words(&define)].concat();
         let output = self.compile(&folder.join("src"), &flags, &units, &file, partial)?;
-        if !output.status.success() {
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            let lines: Vec<&str> = stderr.lines().take(5).collect();
-            bail!(
-                "the C compiler failed on {} ({}): {}\ntry --build portable, or another compiler with CC=…",
-                test.binary(),
-                output.status,
-                lines.join("\n  ")
-            );
-        }
+        check(&output, test.binary())?;
         sums::install(&file, folder, test.binary())
     }
 
-    /// Compiles C files, relative to the kit's folder or absolute, and links them with the kit; returns how that went.
+    /// Builds a library that programs of the user's load, without the kit.
+    ///
+    /// # Errors
+    /// The compiler fails or cannot be started.
+    pub fn build_library(&self, folder: &Path, library: &str, partial: &Partial) -> Result<()> {
+        let name = catalogue::library_file(library);
+        let file = partial.path(&name);
+        let output = self.run(&folder.join("src"), partial, |command| {
+            command.args(LIBRARY_FLAGS).args(["-I", "."]);
+            command.arg(format!("{library}.c")).arg("-o").arg(&file);
+        })?;
+        check(&output, &name)?;
+        sums::install(&file, folder, &name)
+    }
+
+    /// Compiles C files, relative to the kit's folder or absolute, and links them with the kit;
+    /// returns how that went. However this process ends, the compiler ends with it.
     ///
     /// # Errors
     /// The compiler cannot be started.
@@ -92,20 +116,49 @@ impl Compiler {
         out: &Path,
         partial: &Partial,
     ) -> Result<Output> {
-        let mut command = Command::new(&self.command);
-        // Its own files between C and program are nobody else's either.
-        command.env("TMPDIR", partial.folder());
-        command.current_dir(kit).args(flags).args(["-I", "."]).args(units).args(self::kit());
-        command.arg("-o").arg(out).args(["-Wl,--as-needed", "-lm"]);
-        command.output().with_context(|| format!("the C compiler '{}' cannot be run", self.command))
+        self.run(kit, partial, |command| {
+            command.args(flags).args(["-I", "."]).args(units).args(self::kit());
+            command.arg("-o").arg(out).args(["-Wl,--as-needed", "-lm"]);
+        })
     }
+
+    /// Runs the compiler in the kit's folder, with the arguments that `add_arguments` adds.
+    fn run(
+        &self,
+        kit: &Path,
+        partial: &Partial,
+        add_arguments: impl FnOnce(&mut Command),
+    ) -> Result<Output> {
+        let output = processes::tethered(&self.command, |command| {
+            // Its own files between C and program are nobody else's either.
+            command.env("TMPDIR", partial.folder());
+            command.current_dir(kit);
+            add_arguments(command);
+        });
+        output.with_context(|| format!("the C compiler '{}' cannot be run", self.command))
+    }
+}
+
+/// Fails with the compiler's first words if it did.
+fn check(output: &Output, name: &str) -> Result<()> {
+    if output.status.success() {
+        return Ok(());
+    }
+
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = stderr.lines().take(5).collect();
+    bail!(
+        "the C compiler failed on {name} ({}): {}\ntry --build portable, or another compiler with CC=…",
+        output.status,
+        lines.join("\n  ")
+    );
 }
 
 fn words(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-/// Returns the kit that every program is linked with: the C files that lie in `programs/` itself.
+/// The kit that every program is linked with: the C files that lie in `programs/` itself.
 fn kit() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name).filter(|name| !name.contains('/') && name.ends_with(".c"))
 }

@@ -1,4 +1,9 @@
 //! The measured programs: built here by the system's compiler, or taken from the binary.
+//!
+//! A build is a directory of the cache (`cache`) that is named after a hash of everything that it
+//! depends on: the sources, the compiler, its flags, and the processor. `compiler` makes the
+//! programs that are missing there or are no longer as they were made (`sums`); `stored` keeps the
+//! builds that were used last. `own` compiles a user's program with the same kit.
 
 mod cache;
 mod compiler;
@@ -28,7 +33,7 @@ pub use stored::{MOST_BUILDS, Stored, remove, stored};
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }
-use embedded::{FILES, PORTABLE};
+use embedded::{FILES, LIBRARIES, PORTABLE};
 
 /// The way to build the programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -39,14 +44,15 @@ pub enum BuildKind {
     Portable,
 }
 
-/// Returns the program of the graphics tests, which was built with the tool and lies beside it; `None` if it is
-/// missing.
+/// The program of the graphics tests, which was built with the tool and lies beside it;
+/// `None` if it is missing.
 pub fn graphics() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.with_file_name(GRAPHICS);
     path.exists().then_some(path)
 }
 
-/// Returns a file of `programs/` that is not C, such as `shell/multi.sh`; `None` if there is no such file.
+/// A file of `programs/` that is not C, such as `shell/multi.sh`; `None` if there is no
+/// such file.
 pub fn file(name: &str) -> Option<&'static [u8]> {
     FILES.iter().find(|(file, _)| *file == name).map(|(_, bytes)| *bytes)
 }
@@ -69,34 +75,45 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Prepares the programs of `tests`, built as `kind` says; by default native if there is a compiler.
+    /// Prepares the programs of `tests`, built as `kind` says; by default native if there is a
+    /// compiler.
     ///
     /// # Errors
     /// The compiler fails, there is none although native was asked for, or the cache cannot be
     /// written.
-    pub fn prepare(machine: &Machine, tests: &[&Test], kind: Option<BuildKind>) -> Result<Programs> {
+    pub fn prepare(
+        machine: &Machine,
+        tests: &[&Test],
+        kind: Option<BuildKind>,
+    ) -> Result<Programs> {
         match (kind, Compiler::usual()) {
-            (Some(BuildKind::Native) | None, Ok(compiler)) => native(machine, tests, &compiler),
+            (Some(BuildKind::Native) | None, Ok(compiler)) => {
+                prepare_native(machine, tests, &compiler)
+            }
             (Some(BuildKind::Native), Err(missing)) => {
-                Err(missing.context("no native build: install a C compiler or try --build portable"))
+                Err(missing
+                    .context("no native build: install a C compiler or try --build portable"))
             }
             (None, Err(missing)) => {
-                let warning = format!("{missing}, so the portable programs ran: compare only with portable runs");
-                Ok(Programs { warning: Some(warning), ..portable(tests)? })
+                let warning = format!(
+                    "{missing}, so the portable programs ran: compare only with portable runs"
+                );
+                Ok(Programs { warning: Some(warning), ..prepare_portable(tests)? })
             }
-            (Some(BuildKind::Portable), _) => portable(tests),
+            (Some(BuildKind::Portable), _) => prepare_portable(tests),
         }
     }
 
-    /// Prepares the programs of `tests` as a condition wants them: `cc=NAME` or `build=native|portable`.
+    /// Prepares the programs of `tests` as a condition wants them: `cc=NAME` or
+    /// `build=native|portable`.
     ///
     /// # Errors
     /// The compiler fails or is missing, or there is no such build.
     pub fn named(machine: &Machine, tests: &[&Test], name: &str) -> Result<Programs> {
         match name.split_once('=') {
-            Some(("cc", command)) => native(machine, tests, &Compiler::new(command)?),
+            Some(("cc", command)) => prepare_native(machine, tests, &Compiler::new(command)?),
             Some(("build", "native")) => Programs::prepare(machine, tests, Some(BuildKind::Native)),
-            Some(("build", "portable")) => portable(tests),
+            Some(("build", "portable")) => prepare_portable(tests),
             _ => bail!("'{name}' is not a build; try cc=clang or build=portable"),
         }
     }
@@ -106,7 +123,7 @@ impl Programs {
         self.folder.join("bin")
     }
 
-    /// Returns the executable of `test` for copy number `copy`: each copy has a file of its own,
+    /// The executable of `test` for copy number `copy`: each copy has a file of its own,
     /// since a shared one is a lock that all copies take (UnixBench issue 88).
     ///
     /// # Errors
@@ -116,67 +133,109 @@ impl Programs {
         if copy == 0 {
             return Ok(first);
         }
-        let own = self.folder.join(format!("copy-{copy}")).join(test.binary());
+
+        let own_copy = self.folder.join(format!("copy-{copy}")).join(test.binary());
         let mut sound = self.sound.lock().unwrap_or_else(PoisonError::into_inner);
-        if !sound.contains(&own) {
-            let bytes = fs::read(&first).with_context(|| format!("{} cannot be read", first.display()))?;
+        if !sound.contains(&own_copy) {
+            let bytes =
+                fs::read(&first).with_context(|| format!("{} cannot be read", first.display()))?;
             let cache = self.folder.parent().unwrap_or(&self.folder);
-            Partial::start(cache)?.install(&own, &bytes, 0o755)?;
-            sound.insert(own.clone());
+            Partial::start(cache)?.install(&own_copy, &bytes, 0o755)?;
+            sound.insert(own_copy.clone());
         }
-        Ok(own)
+        Ok(own_copy)
     }
 }
 
-fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Programs> {
+fn prepare_native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Programs> {
     let flags = compiler::flags();
-    let hash = hash(&["native", ARCH, &compiler.version, &flags.join(" "), &processor(machine)]);
+    let hash =
+        hash(&["native", ARCH, &compiler.version, &flags.join(" "), &processor_lines(machine)]);
     let cache = cache::folder()?;
     let folder = cache.join(format!("native-{}", &hash[..16]));
     let partial = Partial::start(&cache)?;
     let _used = Arc::new(stored::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
     // Rows may share a program.
-    let programs: BTreeMap<&str, &Test> =
-        tests.iter().filter(|test| test.is_ours_in_c()).map(|test| (test.binary(), *test)).collect();
-    let missing: Vec<&Test> =
-        programs.into_iter().filter(|(binary, _)| !sums::is_sound(&folder, binary)).map(|(_, test)| test).collect();
+    let programs: BTreeMap<&str, &Test> = tests
+        .iter()
+        .filter(|test| test.is_ours_in_c())
+        .map(|test| (test.binary(), *test))
+        .collect();
+    let missing: Vec<&Test> = programs
+        .into_iter()
+        .filter(|(binary, _)| !sums::is_sound(&folder, binary))
+        .map(|(_, test)| test)
+        .collect();
     compiler.build_all(&folder, &missing, &flags, &partial)?;
+    for library in libraries(tests) {
+        if !sums::is_sound(&folder, &catalogue::library_file(library)) {
+            compiler.build_library(&folder, library, &partial)?;
+        }
+    }
     let compiler = compiler.version.clone();
     let build = Build { name: "native".to_owned(), compiler, flags: flags.join(" "), hash };
     Ok(Programs { build, warning: None, folder, sound: Arc::default(), _used })
 }
 
-/// Returns everything that -march=native depends on: a cache on a shared home must not bring SIGILL to another machine.
-fn processor(machine: &Machine) -> String {
-    const KEYS: [&str; 7] = ["model name", "flags", "features", "Features", "CPU part", "isa", "cpu"];
+/// The libraries of tests, each once.
+fn libraries<'t>(tests: &[&'t Test]) -> BTreeSet<&'t str> {
+    tests.iter().filter_map(|test| test.library.as_deref()).collect()
+}
+
+/// The lines of /proc/cpuinfo that -march=native depends on: a cache on a shared home must not
+/// bring SIGILL to another machine.
+fn processor_lines(machine: &Machine) -> String {
+    const KEYS: [&str; 7] =
+        ["model name", "flags", "features", "Features", "CPU part", "isa", "cpu"];
     let info = machine.read("proc/cpuinfo").unwrap_or_default();
-    let lines = info.lines().filter(|line| KEYS.contains(&line.split(':').next().unwrap_or("").trim()));
+    let lines =
+        info.lines().filter(|line| KEYS.contains(&line.split(':').next().unwrap_or("").trim()));
     let lines: BTreeSet<&str> = lines.collect();
     Vec::from_iter(lines).join("\n")
 }
 
-fn portable(tests: &[&Test]) -> Result<Programs> {
+fn prepare_portable(tests: &[&Test]) -> Result<Programs> {
     let Some((compiler, flags, deflated)) = PORTABLE else {
-        bail!("this unixmark was built without the portable programs; install a C compiler and try --build native");
+        bail!(
+            "this unixmark was built without the portable programs; install a C compiler and try --build native"
+        );
     };
+
     let hash = hash(&["portable", ARCH, compiler, flags]);
-    let (cache, partial) = start()?;
+    let (cache, partial) = start_partial()?;
     let folder = cache.join(format!("portable-{}", &hash[..16]));
     let _used = Arc::new(stored::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
-    let ours = tests.iter().filter(|test| test.is_ours_in_c()).map(|test| folder.join("bin").join(test.binary()));
+    let ours = tests
+        .iter()
+        .filter(|test| test.is_ours_in_c())
+        .map(|test| folder.join("bin").join(test.binary()));
     let ours: BTreeSet<PathBuf> = ours.collect();
-    let damaged = |why| anyhow!("the portable programs in this unixmark are damaged ({why}); install it again");
+    let damaged = |why| {
+        anyhow!("the portable programs in this unixmark are damaged ({why}); install it again")
+    };
     let binary = miniz_oxide::inflate::decompress_to_vec(deflated).map_err(damaged)?;
     ours.iter().try_for_each(|target| partial.install(target, &binary, 0o755))?;
-    let build = Build { name: "portable".to_owned(), compiler: compiler.to_owned(), flags: flags.to_owned(), hash };
+    for (library, bytes) in LIBRARIES {
+        if libraries(tests).contains(library) {
+            let target = folder.join("bin").join(catalogue::library_file(library));
+            partial.install(&target, bytes, 0o755)?;
+        }
+    }
+    let build = Build {
+        name: "portable".to_owned(),
+        compiler: compiler.to_owned(),
+        flags: flags.to_owned(),
+        hash,
+    };
     Ok(Programs { build, warning: None, folder, sound: Arc::default(), _used })
 }
 
-/// Returns the cache, or where that cannot be written a temporary directory: what is copied needs no cache.
-fn start() -> Result<(PathBuf, Partial)> {
+/// The cache, or where that cannot be written a temporary directory: programs that are copied need
+/// no cache.
+fn start_partial() -> Result<(PathBuf, Partial)> {
     let usual = cache::folder().and_then(|cache| Ok((cache.clone(), Partial::start(&cache)?)));
     usual.or_else(|why| {
         let cache = files::temporary().map_err(|_| why)?.join("cache");
@@ -184,7 +243,7 @@ fn start() -> Result<(PathBuf, Partial)> {
     })
 }
 
-/// Returns the SHA-256 over `parts` and every embedded file, in hexadecimal.
+/// The SHA-256 over `parts` and every embedded file, in hexadecimal.
 fn hash(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     let pieces = parts.iter().map(|part| part.as_bytes());
@@ -192,6 +251,7 @@ fn hash(parts: &[&str]) -> String {
         hash.update((piece.len() as u64).to_le_bytes());
         hash.update(piece);
     }
+
     hexadecimal(hash.finalize().as_slice())
 }
 
@@ -207,5 +267,6 @@ fn install_files(folder: &Path, partial: &Partial) -> Result<()> {
         let mode = if target.extension().is_some_and(|end| end == "sh") { 0o755 } else { 0o644 };
         partial.install(&target, bytes, mode)?;
     }
+
     make(&folder.join("bin"))
 }

@@ -10,26 +10,29 @@ use files::Lock;
 use super::cache::{cannot, existing, folder, gate, lockable, make};
 
 /// The file of a build that is locked while a tool uses it, and was changed when one began to.
-const USED: &str = "used";
+const USED_FILE: &str = "used";
 
 /// This many builds are kept; of more, those not used for the longest time are removed.
 pub const MOST_BUILDS: usize = 16;
 
-/// Marks the build in `folder` of `cache` as used as long as what is returned lives; makes the folder, and removes the
-/// oldest builds if there are too many.
+/// Marks the build in `folder` of `cache` as used as long as the returned lock lives; makes the
+/// folder, and removes the oldest builds if there are too many.
 ///
 /// # Errors
 /// It cannot be written.
 pub(super) fn mark(cache: &Path, folder: &Path) -> Result<Option<Lock>> {
     let gate = gate(cache)?;
     make(folder)?;
-    // Where files cannot be locked, nothing is ever removed. Others hold it only for the moment in which they look.
-    let used = folder.join(USED);
+    // Where files cannot be locked, nothing is ever removed. Others hold it only for the moment in
+    // which they look.
+    let used = folder.join(USED_FILE);
     let lock = lockable(Lock::share(&used)).with_context(|| cannot(existing(&used)))?;
     let _ = lock.as_ref().map(Lock::touch);
     if gate.is_some() {
-        let surplus = list(cache).into_iter().skip(MOST_BUILDS);
-        surplus.filter(|build| !build.is_used).for_each(|build| _ = fs::remove_dir_all(&build.path));
+        let surplus = list_builds(cache).into_iter().skip(MOST_BUILDS);
+        for build in surplus.filter(|build| !build.is_used) {
+            let _ = fs::remove_dir_all(&build.path);
+        }
     }
     Ok(lock)
 }
@@ -47,12 +50,12 @@ pub struct Stored {
     pub is_used: bool,
 }
 
-/// Returns the builds in the cache, the last used first.
+/// The builds in the cache, the last used first.
 ///
 /// # Errors
 /// There is no place for a cache.
 pub fn stored() -> Result<Vec<Stored>> {
-    Ok(list(&folder()?))
+    Ok(list_builds(&folder()?))
 }
 
 /// Removes builds that no tool uses and for which `goes` holds; returns them.
@@ -64,18 +67,22 @@ pub fn remove(goes: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>> {
     if !cache.exists() {
         return Ok(Vec::new());
     }
-    let why = || format!("files in {} cannot be locked, so nothing shows who uses them", cache.display());
+
+    let why =
+        || format!("files in {} cannot be locked, so nothing shows who uses them", cache.display());
     let _gate = gate(&cache)?.with_context(why)?;
     let mut gone = Vec::new();
-    for build in list(&cache).into_iter().filter(|build| !build.is_used && goes(build)) {
-        fs::remove_dir_all(&build.path).with_context(|| format!("{} cannot be removed", build.path.display()))?;
+    for build in list_builds(&cache).into_iter().filter(|build| !build.is_used && goes(build)) {
+        fs::remove_dir_all(&build.path)
+            .with_context(|| format!("{} cannot be removed", build.path.display()))?;
         gone.push(build);
     }
+
     Ok(gone)
 }
 
 /// The builds, the last used first.
-fn list(cache: &Path) -> Vec<Stored> {
+fn list_builds(cache: &Path) -> Vec<Stored> {
     let entries = fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_build = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -87,20 +94,21 @@ fn list(cache: &Path) -> Vec<Stored> {
 }
 
 fn read(path: PathBuf) -> Stored {
-    let used = path.join(USED);
-    let changed = fs::metadata(&used).or_else(|_| fs::metadata(&path)).and_then(|file| file.modified());
+    let used = path.join(USED_FILE);
+    let changed =
+        fs::metadata(&used).or_else(|_| fs::metadata(&path)).and_then(|file| file.modified());
     let age = changed.ok().and_then(|moment| moment.elapsed().ok()).unwrap_or_default();
     let is_used = Lock::is_held(&used);
-    Stored { bytes: size(&path), path, age, is_used }
+    Stored { bytes: folder_bytes(&path), path, age, is_used }
 }
 
-fn size(path: &Path) -> u64 {
-    let of = |entry: fs::DirEntry| match entry.metadata() {
-        Ok(file) if file.is_dir() => size(&entry.path()),
+fn folder_bytes(path: &Path) -> u64 {
+    let entry_bytes = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(file) if file.is_dir() => folder_bytes(&entry.path()),
         Ok(file) => file.len(),
         Err(_) => 0,
     };
-    fs::read_dir(path).into_iter().flatten().flatten().map(of).sum()
+    fs::read_dir(path).into_iter().flatten().flatten().map(entry_bytes).sum()
 }
 
 #[cfg(test)]
@@ -117,13 +125,15 @@ mod tests {
             std::thread::sleep(Duration::from_millis(5));
         }
         // One more than is kept: the oldest is in use.
-        assert!(folder(0).exists() && !folder(1).exists() && !folder(2).exists() && folder(4).exists());
-        let builds = list(cache.path());
+        assert!(
+            folder(0).exists() && !folder(1).exists() && !folder(2).exists() && folder(4).exists()
+        );
+        let builds = list_builds(cache.path());
         assert_eq!(builds.len(), MOST_BUILDS + 1);
         assert_eq!(builds.iter().filter(|build| build.is_used).count(), 1);
         assert_eq!(builds[0].path, folder(MOST_BUILDS + 2));
         drop(first);
-        assert!(list(cache.path()).iter().all(|build| !build.is_used));
+        assert!(list_builds(cache.path()).iter().all(|build| !build.is_used));
         drop(mark(cache.path(), &folder(99)).unwrap());
         assert!(!folder(0).exists());
     }

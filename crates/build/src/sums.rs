@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::cache::{cannot, is_own, make};
 use super::hexadecimal;
 
-const MODE: u32 = 0o755;
+const PROGRAM_MODE: u32 = 0o755;
 
 /// Puts the program in `file` in its place in a build when it is on the disk, then its sum.
 ///
@@ -22,19 +22,20 @@ pub(super) fn install(file: &Path, build: &Path, name: &str) -> Result<()> {
     let sum = sum(&fs::read(file).with_context(why)?, name);
     let target = program(build, name);
     make(&build.join("sums"))?;
-    fs::set_permissions(file, fs::Permissions::from_mode(MODE))
+    fs::set_permissions(file, fs::Permissions::from_mode(PROGRAM_MODE))
         .and_then(|()| File::open(file)?.sync_all())
         .and_then(|()| fs::rename(file, &target))
         .and_then(|()| files::write_atomically(&record(build, name), sum.as_bytes()))
         .with_context(why)
 }
 
-/// Returns true if a program of a build is there as it was made.
+/// True if a program of a build is there as it was made.
 pub(super) fn is_sound(build: &Path, name: &str) -> bool {
     let program = program(build, name);
-    is_own(&program, MODE)
-        && fs::read(&program)
-            .is_ok_and(|bytes| fs::read_to_string(record(build, name)).is_ok_and(|there| there == sum(&bytes, name)))
+    is_own(&program, PROGRAM_MODE)
+        && fs::read(&program).is_ok_and(|bytes| {
+            fs::read_to_string(record(build, name)).is_ok_and(|there| there == sum(&bytes, name))
+        })
 }
 
 fn program(build: &Path, name: &str) -> PathBuf {
@@ -72,6 +73,7 @@ mod tests {
             fs::write(build.path().join("bin/syscall"), wrong).unwrap();
             assert!(!is_sound(build.path(), "syscall"), "{wrong:?}");
         }
+
         let build = build();
         fs::remove_file(build.path().join("bin/syscall")).unwrap();
         assert!(!is_sound(build.path(), "syscall"));
@@ -82,7 +84,8 @@ mod tests {
         let (without, locked, link) = (build(), build(), build());
         fs::remove_file(record(without.path(), "syscall")).unwrap();
         assert!(!is_sound(without.path(), "syscall"));
-        fs::set_permissions(locked.path().join("bin/syscall"), fs::Permissions::from_mode(0o644)).unwrap();
+        fs::set_permissions(locked.path().join("bin/syscall"), fs::Permissions::from_mode(0o644))
+            .unwrap();
         assert!(!is_sound(locked.path(), "syscall"));
         let program = link.path().join("bin/syscall");
         fs::rename(&program, link.path().join("elsewhere")).unwrap();
@@ -92,7 +95,8 @@ mod tests {
 
     #[test]
     fn a_sum_is_as_sha256sum_writes_it() {
-        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  bin/syscall\n";
+        let empty =
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  bin/syscall\n";
         assert_eq!(sum(b"", "syscall"), empty);
     }
 }

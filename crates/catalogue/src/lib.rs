@@ -9,8 +9,10 @@ mod lookup;
 mod need;
 mod own;
 mod processor;
+mod sampling;
 #[macro_use]
 mod tables;
+pub mod unit;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,12 +22,16 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use command::{Command, Execution};
-pub use condition::{CgroupLimit, Condition, KERNELS, Level, Means, Quota, Switch};
+pub use command::{
+    Build, BuildStep, Command, Execution, Growth, Ignored, Instructions, MAX_BUILDS, MAX_COMMANDS,
+    Output, Parameter, Sequence, Servers,
+};
+pub use condition::{CgroupLimit, Condition, KERNELS, Level, Means, OneWay, Quota, Switch};
 pub(crate) use lookup::unknown;
 pub use need::Need;
 pub use own::{is_typeable, path as own_path};
 pub use processor::{Figure, Processor};
+pub use sampling::SamplingUnit;
 use tables::Table;
 
 /// The whole catalogue, in the order of the files.
@@ -71,6 +77,8 @@ pub struct Test {
     /// Further translation units.
     #[serde(default)]
     pub sources: Vec<String>,
+    /// A C file that becomes a library beside its program, which the program has commands load.
+    pub library: Option<String>,
     /// Preprocessor definitions; a row that has some has a binary of its own.
     #[serde(default)]
     pub define: Vec<String>,
@@ -80,63 +88,88 @@ pub struct Test {
     /// A command the program runs, handed over after `--`.
     #[serde(default)]
     pub command: Vec<String>,
-    /// How many commands its program executes in turn, each for a condition of its own; 0 where it has one.
+    /// The user's commands that its program executes.
+    #[serde(skip)]
+    pub commands: Vec<Command>,
+    /// True if commands may leave processes running that others need, such as servers.
+    #[serde(skip)]
+    pub has_servers: bool,
+    /// The number of commands that its program executes alternately, each for a condition of its
+    /// own; 0 if it executes one.
     #[serde(skip)]
     pub arms: u32,
-    /// True if its program is to be started once more at the end of a run, with `end=1`.
+    /// What one sample of its commands is.
+    #[serde(skip)]
+    pub sampled: SamplingUnit,
+    /// The builds of its commands that can be made while the run measures.
+    #[serde(skip)]
+    pub growth: Option<Arc<Growth>>,
+    /// The quantiles of its commands' times that are compared, too.
+    #[serde(skip)]
+    pub tails: Vec<f64>,
+    /// True if its program is started once more at the end of a run, with `end=1`.
     #[serde(skip)]
     pub cleans: bool,
-    /// The test that counts what its commands do, where that is wanted: it has no cell of its own.
+    /// The test that counts what its commands do, if that is wanted. It has no cell.
     #[serde(skip)]
     pub counting: Option<Arc<Test>>,
+    /// The test that samples where its commands spend their time, if that is wanted. It has no
+    /// cell.
+    #[serde(skip)]
+    pub sampling: Option<Arc<Test>>,
     /// Seconds in the unit's time: 1 for per second, 60 for per minute.
     #[serde(default = "one")]
     pub timebase: f64,
     /// The value of one count in the unit.
     #[serde(default = "one")]
     pub scale: f64,
-    /// Its needs.
+    /// What the machine must have.
     #[serde(default)]
     pub needs: Vec<Need>,
     /// The roles that the test may have.
     #[serde(default = "bench")]
     pub roles: Vec<Role>,
-    /// The kind of its copies.
+    /// The kind of its copies; where it can have several, the first of `modes` unless another was
+    /// asked for.
     #[serde(default)]
     pub copies: Copies,
+    /// The kinds that its copies can have: of a row that names none, that of `copies`.
+    #[serde(default, rename = "as")]
+    pub modes: Vec<Copies>,
     /// The limit of the score: a figure of processors, `test:ID`, or `link`.
     pub limit: Option<String>,
-    /// True if a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
-    /// programs print it.
+    /// True if a copy's rate loses its fraction before copies are added in the classic procedure,
+    /// as UnixBench's file programs print it.
     #[serde(default)]
     pub truncate: bool,
-    /// The test whose clock serves it where it does not report its own; that of its category's group.
+    /// The test whose clock it uses if its program reports none; from its category's group.
     pub clock: Option<String>,
-    /// True if a count is a system call, or as many as its program reports; as its category's group has it.
+    /// True if a count is a system call, or as many as its program reports; from its category's
+    /// group.
     #[serde(default)]
     pub calls: bool,
-    /// The system calls (or `faults`) whose price under a condition is what that adds to a count of it, for each call
-    /// in it.
+    /// The system calls (or `faults`) in a count. The time that a condition adds to a count is the
+    /// price of these.
     #[serde(default)]
     pub prices: Vec<String>,
-    /// The other calls of a count, whose prices other rows have.
+    /// The other calls of a count, whose prices other rows have; each as often as a count makes it.
     #[serde(default)]
     pub beside: Vec<String>,
-    /// True if its best slices show luck rather than quiet neighbours: its speed depends on where its processes run or
-    /// where its memory lies.
+    /// True if its best slices show chance rather than quiet neighbours: its speed depends on where
+    /// its processes run or where its memory lies.
     #[serde(default)]
     pub lucky: bool,
     /// True if its directory is kept from trial to trial, so that files are laid out once in a run.
     #[serde(default)]
     pub keep: bool,
-    /// The argument that says how many processes, groups or jobs it has.
+    /// The argument with the number of its processes, groups or jobs.
     pub number: Option<String>,
-    /// The name of the condition that it runs under as a load, and only it.
+    /// The name of a condition under which it runs as a load, and nothing else does.
     pub under: Option<String>,
-    /// That condition.
+    /// The condition of that name.
     #[serde(skip, default = "Condition::none")]
     pub condition: Arc<Condition>,
-    /// The part of the report it belongs to; an index of that name gathers it.
+    /// The part of the report to which it belongs; an index of that name gathers it.
     pub category: String,
     /// UnixBench's procedure for it.
     #[serde(default)]
@@ -157,6 +190,11 @@ pub struct Test {
     pub doc: String,
 }
 
+/// The name that a test has as processes and as threads alike: `mmap` of `mmap:as=threads`.
+pub fn family(id: &str) -> &str {
+    id.split(":as=").next().unwrap_or(id)
+}
+
 /// The kind of number of a score, and the better direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "lowercase")]
@@ -166,16 +204,30 @@ pub enum Metric {
     Rate,
     /// Time per piece of work: lower is better.
     Time,
-    /// Time from when something was due to when it happened, by frame: lower is better.
+    /// The delay of each frame after its planned moment: lower is better.
     Latency,
-    /// An amount of something other than time per piece of work, such as allocations: lower is better.
+    /// An amount, such as allocations per operation: lower is better.
     Amount,
+    /// An amount, such as hits: higher is better.
+    Yield,
+    /// A number whose better direction is not known.
+    Unknown,
 }
 
 impl Metric {
-    /// Returns true of a value that can be compared: above 0, or an amount of nothing.
-    pub fn is_comparable(self, value: f64) -> bool {
-        value.is_finite() && (value > 0.0 || self == Metric::Amount && value == 0.0)
+    /// True if a larger figure is better.
+    pub fn is_higher_better(self) -> bool {
+        matches!(self, Metric::Rate | Metric::Yield)
+    }
+
+    /// True if a smaller figure is better.
+    pub fn is_lower_better(self) -> bool {
+        matches!(self, Metric::Time | Metric::Latency | Metric::Amount)
+    }
+
+    /// True if a difference of such figures is one of the time that the same work takes.
+    pub fn is_of_time(self) -> bool {
+        matches!(self, Metric::Rate | Metric::Time | Metric::Latency)
     }
 }
 
@@ -190,6 +242,22 @@ pub enum Copies {
     Threads,
     /// There is never more than one.
     One,
+}
+
+impl Copies {
+    /// The word for copies of this kind in names and arguments; none if there is only one.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Copies::Processes => Some("processes"),
+            Copies::Threads => Some("threads"),
+            Copies::One => None,
+        }
+    }
+
+    /// The kind of copies that `word` stands for.
+    pub fn from_word(word: &str) -> Option<Copies> {
+        [Copies::Processes, Copies::Threads].into_iter().find(|mode| mode.word() == Some(word))
+    }
 }
 
 /// A role of a test.
@@ -214,7 +282,7 @@ pub struct Classic {
     pub seconds: u32,
     /// Number of passes.
     pub passes: u32,
-    /// About how long the program prepares itself, in seconds: for the estimate.
+    /// About the time in s that the program prepares itself, for estimates.
     #[serde(default)]
     pub prepare: u32,
     /// Arguments in addition to the row's.
@@ -229,15 +297,16 @@ pub struct Extra {
     /// Arguments in addition to the row's.
     #[serde(default)]
     pub args: Vec<String>,
-    /// About how long a trial takes in addition to its window, in seconds: for the estimate, and for patience.
+    /// About the time in s that a trial takes in addition to its window, for estimates and for
+    /// patience.
     #[serde(default)]
     pub around: u32,
-    /// How long it works at another speed than afterwards, in ms: what it does until then is not counted.
+    /// The time in ms in which it works at another speed than afterwards; it is not counted.
     #[serde(default)]
     pub warmup: u32,
     /// The length of its window in ms, if its pieces of work are too long for the usual one.
     pub window: Option<u32>,
-    /// Every how many blocks of a run it is measured, if its trials are much longer than others.
+    /// It is measured in one of so many blocks of a run, if its trials are much longer than others.
     pub sparse: Option<u32>,
 }
 
@@ -268,7 +337,7 @@ impl From<CheckForm> for Check {
 }
 
 impl Check {
-    /// Returns true if `answer` is right.
+    /// True if `answer` is right.
     pub fn accepts(&self, answer: f64) -> bool {
         self.low <= answer && answer <= self.high
     }
@@ -283,11 +352,13 @@ pub struct Group {
     /// Tests or other groups.
     #[serde(default)]
     pub members: Vec<String>,
-    /// The category or the program whose tests are its members, those that are measured as rates, in their order.
+    /// The category or the program whose tests are its members, those that are measured as rates,
+    /// in their order.
     pub every: Option<String>,
     /// The test whose clock serves those of the category that do not report their own.
     pub clock: Option<String>,
-    /// True if a count of a test of the category is a system call, or as many as its program reports.
+    /// True if a count of a test of the category is a system call, or as many as its program
+    /// reports.
     #[serde(default)]
     pub calls: bool,
     /// The length of its tests' windows in ms, where a row has none of its own.
@@ -299,7 +370,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Returns true if the test is of the category or the program whose tests are the group's members.
+    /// True if the test is of the category or the program whose tests are the group's
+    /// members.
     pub fn gathers(&self, test: &Test) -> bool {
         self.every.as_ref().is_some_and(|every| [&test.category, &test.program].contains(&every))
     }
@@ -358,25 +430,28 @@ const FOREIGN: &str = r#"
 "#;
 
 impl Test {
-    /// Returns the row of an executable of the user's: a rate of what it counts, called after the file.
+    /// The row of an executable of the user's: a rate of what it counts, called after the
+    /// file.
     ///
     /// # Errors
     /// Its path is not UTF-8.
     pub fn foreign(path: &Path, args: &[String]) -> Result<Test> {
-        let program =
-            path.to_str().with_context(|| format!("{} cannot be run: its path is not UTF-8", path.display()))?;
+        let program = path
+            .to_str()
+            .with_context(|| format!("{} cannot be run: its path is not UTF-8", path.display()))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let id: String = stem.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-        let row: Test = toml::from_str(FOREIGN).context("the row of the user's programs cannot be read")?;
+        let row: Test =
+            toml::from_str(FOREIGN).context("the row of the user's programs cannot be read")?;
         Ok(Test { label: id.clone(), id, program: program.to_owned(), args: args.to_vec(), ..row })
     }
 
-    /// Returns true if it is measured for its throughput, as a rate or as time per piece of work.
+    /// True if it is measured for its throughput, as a rate or as time per piece of work.
     pub fn is_rate(&self) -> bool {
         self.metric != Metric::Latency && self.roles.contains(&Role::Bench)
     }
 
-    /// Returns true if it is an interactive task, measured for its latency.
+    /// True if it is an interactive task, measured for its latency.
     pub fn is_task(&self) -> bool {
         self.metric == Metric::Latency && self.roles.contains(&Role::Bench)
     }
@@ -397,12 +472,17 @@ impl Test {
         self.program.strip_prefix("graphics/")
     }
 
-    /// Returns true if its program is built from C files of ours.
+    /// True if its program is built from C files of ours.
     pub fn is_ours_in_c(&self) -> bool {
         !self.is_foreign() && self.graphics().is_none()
     }
 
-    /// Returns true if its program is an executable of the user's, and not one of ours.
+    /// The file of its library.
+    pub fn library_file(&self) -> Option<String> {
+        self.library.as_deref().map(library_file)
+    }
+
+    /// True if its program is an executable of the user's, and not one of ours.
     pub fn is_foreign(&self) -> bool {
         self.program.starts_with('/')
     }
@@ -412,11 +492,17 @@ impl Test {
         self.id.split(':').next().unwrap_or(&self.id)
     }
 
-    /// The files of its program under `programs/`, the main one first: C, but of the graphics tests.
+    /// The files of its program under `programs/`, the main one first: C, but of the graphics
+    /// tests.
     pub fn units(&self) -> impl Iterator<Item = String> + '_ {
         let end = if self.graphics().is_some() { "rs" } else { "c" };
         std::iter::once(&self.program).chain(&self.sources).map(move |unit| format!("{unit}.{end}"))
     }
+}
+
+/// The file that a library of `programs/` becomes.
+pub fn library_file(library: &str) -> String {
+    format!("{}.so", library.rsplit('/').next().unwrap_or(library))
 }
 
 /// Reads the rows of a table of the binary's own.
@@ -432,16 +518,24 @@ fn rows<T: DeserializeOwned>(key: &str, (file, text): Table) -> Result<Vec<T>> {
 }
 
 impl Catalogue {
-    /// Returns the catalogue that is part of this binary, and the user's own rows after it.
+    /// The catalogue that is part of this binary, and the user's own rows after it.
     ///
     /// # Errors
-    /// The user's table cannot be used. That one of the binary's own does not parse is impossible where it passed its
-    /// tests.
+    /// The user's table cannot be used. The binary's own tables parse, or its tests would fail.
     pub fn load() -> Result<Catalogue> {
         let mut catalogue = Catalogue::built_in()?;
         own::add(&mut catalogue)?;
+        let one_way: Arc<[OneWay]> = rows("one-way", table!("one-way.toml"))?.into();
+        for switch in catalogue.switches.iter_mut().map(Arc::make_mut) {
+            switch.one_way = Arc::clone(&one_way);
+        }
+
         let mut tests = std::mem::take(&mut catalogue.tests);
         for test in tests.iter_mut().map(Arc::make_mut) {
+            match test.modes.first() {
+                Some(mode) => test.copies = *mode,
+                None => test.modes = vec![test.copies],
+            }
             test.condition = catalogue.own_condition(test)?;
             if let Some(group) = catalogue.groups.iter().find(|group| group.gathers(test)) {
                 test.clock = test.clock.take().or_else(|| group.clock.clone());
@@ -450,6 +544,7 @@ impl Catalogue {
                 test.standard.sparse = test.standard.sparse.or(group.sparse);
             }
         }
+
         Ok(Catalogue { tests, ..catalogue })
     }
 
@@ -460,7 +555,10 @@ impl Catalogue {
             tests: tests.into_iter().flatten().map(Arc::new).collect(),
             groups: rows("group", table!("groups.toml"))?,
             indexes: rows("index", table!("indexes.toml"))?,
-            switches: rows("condition", table!("conditions.toml"))?.into_iter().map(Arc::new).collect(),
+            switches: rows("condition", table!("conditions.toml"))?
+                .into_iter()
+                .map(Arc::new)
+                .collect(),
             processors: rows("processor", table!("processors.toml"))?,
             figures: rows("figure", table!("figures.toml"))?,
         })

@@ -28,8 +28,9 @@ impl TryFrom<String> for Need {
     type Error = anyhow::Error;
 
     fn try_from(text: String) -> Result<Need> {
-        let is_name =
-            |name: &str| !name.is_empty() && !name.contains([':', '/']) && !name.contains(char::is_whitespace);
+        let is_name = |name: &str| {
+            !name.is_empty() && !name.contains([':', '/']) && !name.contains(char::is_whitespace)
+        };
         Ok(match text.split(':').collect::<Vec<_>>()[..] {
             ["linux"] => Need::Linux,
             ["root"] => Need::Root,
@@ -38,7 +39,9 @@ impl TryFrom<String> for Need {
             ["tool", name, package] if is_name(name) && is_name(package) => {
                 Need::Tool { name: name.to_owned(), package: Some(package.to_owned()) }
             }
-            ["file", path, ..] if path.starts_with('/') => Need::File(text["file:".len()..].to_owned()),
+            ["file", path, ..] if path.starts_with('/') => {
+                Need::File(text["file:".len()..].to_owned())
+            }
             _ => bail!(
                 "'{text}' is not a need; there are linux, root, tracefs, tool:NAME, tool:NAME:PACKAGE and file:/PATH"
             ),
@@ -66,9 +69,19 @@ mod tests {
         ] {
             assert_eq!(Need::try_from(text.to_owned()).unwrap(), need, "{text}");
         }
-        for wrong in
-            ["", "rot", "root:", "root:x", "tool", "tool:", "tool:a:", "tool:a:b:c", "tool:/a", "file:a", "Root"]
-        {
+        for wrong in [
+            "",
+            "rot",
+            "root:",
+            "root:x",
+            "tool",
+            "tool:",
+            "tool:a:",
+            "tool:a:b:c",
+            "tool:/a",
+            "file:a",
+            "Root",
+        ] {
             assert!(Need::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
         let why = Need::try_from("rt".to_owned()).unwrap_err().to_string();

@@ -19,7 +19,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns true if it is cycles per piece of work (fewer are better) rather than work per cycle.
+    /// True if it is cycles per piece of work (fewer are better) rather than work per
+    /// cycle.
     pub fn is_cycles(&self) -> bool {
         self.unit == "cycles"
     }
@@ -50,13 +51,15 @@ pub struct Processor {
 }
 
 impl Catalogue {
-    /// Returns the processor with cores of this make, as the fact `cpu.core` has it.
+    /// The processor with cores of this make, as the fact `cpu.core` has it.
     pub fn core(&self, core: &str) -> Option<&Processor> {
-        self.processors.iter().find(|row| row.cores.iter().any(|known| core.starts_with(known.as_str())))
+        self.processors
+            .iter()
+            .find(|row| row.cores.iter().any(|known| core.starts_with(known.as_str())))
     }
 
-    /// Returns the x86 processor of this vendor and `stepping`: family, model and stepping as the fact `cpu.stepping`
-    /// has them.
+    /// The x86 processor of this vendor and `stepping`: family, model and stepping as the
+    /// fact `cpu.stepping` has them.
     pub fn processor(&self, vendor: &str, stepping: &str) -> Option<&Processor> {
         let mut numbers = stepping.split(' ').map(str::parse::<u32>);
         let (family, model) = (numbers.next()?.ok()?, numbers.next()?.ok()?);

@@ -1,4 +1,5 @@
-// The files of the catalogue that hold tests, in the order of lists and reports: read here and by build.rs.
+// The files of the catalogue that hold tests, in the order of lists and reports: read here and by
+// build.rs.
 
 use std::borrow::Cow;
 use std::io::Result;
@@ -24,14 +25,15 @@ macro_rules! table {
     };
 }
 
-/// Returns the tables of tests.
-pub fn tests() -> [Table; 16] {
+/// The tables of tests.
+pub fn tests() -> [Table; 17] {
     [
         table!("tests.toml"),
         table!("cpu.toml"),
         table!("memory.toml"),
         table!("thread.toml"),
         table!("kernel.toml"),
+        table!("will-it-scale.toml"),
         table!("calls.toml"),
         table!("lebench.toml"),
         table!("lmbench.toml"),

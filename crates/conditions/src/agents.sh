@@ -1,9 +1,13 @@
 # Functions that the commands of conditions may call for an agent that no service manager starts. /run/unixmark-NAME has what it prints
-# (output, errors), its process (pid) and when that began (begun), by which a later process of the same number is told apart.
+# (output, errors), its process (pid) and when that began (begun), by which a later process of the same number is told apart; and the
+# condition that started it (owner), which alone may stop it.
+
+# Others could choose which process is killed, where the caller's umask lets them write here.
+umask "$(printf '%04o' $((0$(umask) | 022)))"
 
 # start_agent NAME COMMAND …: starts it in the background, in that directory.
 start_agent() {
-	mkdir "/run/unixmark-$1" && cd "/run/unixmark-$1" || exit
+	mkdir "/run/unixmark-$1" && cd "/run/unixmark-$1" && echo "$UNIXMARK_ID" >owner || exit
 	shift
 	"$@" >output 2>errors </dev/null &
 	# Without these nobody could end it; where it has ended already, what it printed says why.
@@ -26,6 +30,8 @@ verify_agent() {
 }
 # stop_agent NAME: ends its process, by force after five seconds.
 stop_agent() {
+	# The directory may have been made, and nothing more; another's stays.
+	is_own_agent "$1" || { rmdir "/run/unixmark-$1" 2>/dev/null; return 0; }
 	try=0
 	while agent_runs "$1"; do
 		[ $try -ne 0 ] || kill "$pid"
@@ -35,6 +41,13 @@ stop_agent() {
 		sleep 0.05
 	done
 	rm -rf "/run/unixmark-$1"
+}
+# absent_agent NAME: ends the command if it is still there.
+absent_agent() {
+	! is_own_agent "$1" || { echo "$1 (process $(cat "/run/unixmark-$1/pid")) is still there; end it, and remove /run/unixmark-$1" >&2; exit 1; }
+}
+is_own_agent() {
+	[ "$(cat "/run/unixmark-$1/owner" 2>/dev/null)" = "$UNIXMARK_ID" ]
 }
 agent_runs() {
 	pid=$(cat "/run/unixmark-$1/pid") && grep -q '^State:.[^Z]' "/proc/$pid/status" &&

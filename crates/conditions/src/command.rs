@@ -1,21 +1,26 @@
 //! Commands that switch something.
+//!
+//! A row of the catalogue has up to four scripts: `enter` switches its condition on, `verify`
+//! succeeds while that is on, `leave` switches it off, and `absent` succeeds once nothing of it is
+//! left. [`enter`] runs the first two before a trial and `verify` again after it; [`leave`] runs
+//! the others when the ledger is undone, maybe by another process: so what the scripts call their
+//! own ([`Own`]) is in the ledger too. What `leave` did is believed once `absent` has looked.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use processes::{Command, Failure, Group, Interrupt, Signals, find, signal_if};
 use rustix::process::{Pid, Signal};
 
 use super::audit::samples;
+use super::own::Own;
 use super::{Context, Ledger, Proof, Refusal, Undo, beside, scope};
 use catalogue::Switch;
 use journal::Evidence;
 use machine::Machine;
-
-/// Shell functions for commands that start, await and stop an agent.
-const AGENTS: &str = include_str!("agents.sh");
 
 /// The surroundings of commands.
 pub struct Commands<'a> {
@@ -28,140 +33,214 @@ pub struct Commands<'a> {
 }
 
 /// Runs a row's `enter`. Its commands have the level as `$1`.
-pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
-    let [enter, verify, leave] =
-        [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
-    let limit = context.settings.patience.as_secs();
-    context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave, limit })?;
-    let mut inside = (!switch.prefix.is_empty()).then(|| beside::start_inside(switch, context)).transpose()?;
-    let folder = context.folder;
+pub(super) fn enter(
+    switch: &Switch,
+    level: &str,
+    context: &mut Context<'_>,
+) -> Result<Proof, Refusal> {
+    let own = Own::make(&context.settings.scratch)?;
+    context.ledger.record(&Undo::Shell {
+        name: switch.id.clone(),
+        command: switch.leave.clone().unwrap_or_default(),
+        limit: context.settings.patience.as_secs(),
+        absent: switch.absent.clone().unwrap_or_default(),
+        own: own.clone(),
+    })?;
+
+    let mut prove_inside = match switch.prefix.is_empty() {
+        true => None,
+        false => Some(beside::start_inside(switch, &own.id, context)?),
+    };
+
+    let row = EnteredRow::new(switch, level, &own, context.folder);
+    let enter_script = own.script(switch.enter.as_deref().unwrap_or_default());
     let mut commands = context.commands();
-    commands.shell(&switch.id, [&enter, level], folder)?;
-    commands.shell(&switch.id, [&verify, level], folder).map_err(|refusal| match refusal {
-        Refusal::Failed(why) => Refusal::Failed(format!("its verify command says that it is not on: {why}")),
+    row.run(&enter_script, &mut commands)?;
+    row.run(&row.verify, &mut commands).map_err(|refusal| match refusal {
+        Refusal::Failed(why) => {
+            Refusal::Failed(format!("its verify command says that it is not on: {why}"))
+        }
         other => other,
     })?;
-    let before = counted(switch, level, &mut commands, folder)?;
+
+    let counts_before = row.count(&mut commands)?;
     let agent = switch.agent.as_ref().map(|name| Agent::begin(name, context.machine));
-    let (switch, level, folder) = (switch.clone(), level.to_owned(), folder.to_path_buf());
+
     Ok(Box::new(move |finished, evidence| {
         if let Some(agent) = &agent {
             agent.prove(evidence)?;
         }
-        let output = finished.commands.shell(&switch.id, [&verify, &level], &folder)?;
-        let after = counted(&switch, &level, &mut finished.commands, &folder)?;
-        for (name, (before, after)) in switch.counters.keys().zip(before.iter().zip(after)) {
+        let output = row.run(&row.verify, &mut finished.commands)?;
+        row.add_counts(&counts_before, &mut finished.commands, evidence)?;
+
+        let notes = output.lines().filter(|line| !line.trim().is_empty());
+        evidence.notes.extend(notes.map(str::to_owned));
+        prove_inside.as_mut().map_or(Ok(()), |prove| prove(finished, evidence))
+    }))
+}
+
+/// A row whose condition is on, with the scripts that look at it.
+struct EnteredRow {
+    id: String,
+    level: String,
+    /// The directory in which the scripts run.
+    folder: PathBuf,
+    verify: String,
+    /// Scripts that print one number each, by the names of their figures.
+    counters: BTreeMap<String, String>,
+}
+
+impl EnteredRow {
+    fn new(switch: &Switch, level: &str, own: &Own, folder: &Path) -> EnteredRow {
+        let counters = switch.counters.iter();
+        EnteredRow {
+            id: switch.id.clone(),
+            level: level.to_owned(),
+            folder: folder.to_path_buf(),
+            verify: own.script(switch.verify.as_deref().unwrap_or_default()),
+            counters: counters.map(|(name, text)| (name.clone(), own.script(text))).collect(),
+        }
+    }
+
+    /// Runs a script of the row with the level as `$1`, and returns what it printed.
+    fn run(&self, script: &str, commands: &mut Commands<'_>) -> Result<String, Refusal> {
+        let words = ["/bin/sh", "-c", script, "sh", &self.level];
+        commands.run(&self.id, &words, &self.folder)
+    }
+
+    /// The numbers that the counters print, in the order of their names.
+    fn count(&self, commands: &mut Commands<'_>) -> Result<Vec<f64>, Refusal> {
+        let mut counts = Vec::new();
+        for (name, script) in &self.counters {
+            let output = self.run(script, commands)?;
+            let number = output.trim().parse().ok().filter(|count: &f64| count.is_finite());
+            counts.push(number.ok_or_else(|| {
+                format!("its counter {name} printed '{}'; it must print one number", output.trim())
+            })?);
+        }
+
+        Ok(counts)
+    }
+
+    /// Adds to the evidence how much each counter grew since it was `before`.
+    fn add_counts(
+        &self,
+        before: &[f64],
+        commands: &mut Commands<'_>,
+        evidence: &mut Evidence,
+    ) -> Result<(), Refusal> {
+        let after = self.count(commands)?;
+        for (name, (before, after)) in self.counters.keys().zip(before.iter().zip(after)) {
             if after < *before {
-                return Err(format!("its counter {name} fell from {before} to {after}; it must only grow").into());
+                return Err(format!(
+                    "its counter {name} fell from {before} to {after}; it must only grow"
+                )
+                .into());
             }
             evidence.figures.insert(name.clone(), (after - before, name.clone()));
         }
-        evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
-        inside.as_mut().map_or(Ok(()), |prove| prove(finished, evidence))
-    }))
+
+        Ok(())
+    }
 }
+
+/// The kernel keeps this many characters of a process's name (TASK_COMM_LEN, less its end).
+const MAX_COMM_CHARACTERS: usize = 15;
 
 /// The processes of an agent, and what they had used when a trial began.
 struct Agent {
     name: String,
     machine: Machine,
     begun: Instant,
-    time: u64,
+    begun_cpu_ns: u64,
 }
 
 impl Agent {
     fn begin(name: &str, machine: &Machine) -> Agent {
-        // The kernel keeps as much of a name.
-        let name = name.chars().take(15).collect();
-        let mut agent = Agent { name, machine: machine.clone(), begun: Instant::now(), time: 0 };
-        agent.time = agent.time();
+        let mut agent = Agent {
+            name: name.chars().take(MAX_COMM_CHARACTERS).collect(),
+            machine: machine.clone(),
+            begun: Instant::now(),
+            begun_cpu_ns: 0,
+        };
+        agent.begun_cpu_ns = agent.cpu_ns();
         agent
     }
 
-    /// Returns the processor time in ns that its processes have used.
-    fn time(&self) -> u64 {
-        self.processes().map(|pid| samples::processor_time(&self.machine, pid)).sum()
+    /// The processor time that its processes have used.
+    fn cpu_ns(&self) -> u64 {
+        self.pids().map(|pid| samples::process_cpu_ns(&self.machine, pid)).sum()
     }
 
-    fn processes(&self) -> impl Iterator<Item = u32> {
-        let name = |pid: &u32| self.machine.read(&format!("/proc/{pid}/comm"));
-        samples::pids(&self.machine).filter(move |pid| name(pid).as_ref() == Some(&self.name))
+    fn pids(&self) -> impl Iterator<Item = u32> {
+        samples::pids(&self.machine).filter(move |pid| {
+            self.machine.read(&format!("/proc/{pid}/comm")).as_ref() == Some(&self.name)
+        })
     }
 
-    /// Adds how much of a processor they have taken since, and the memory that they hold.
+    /// Adds how much of a processor they have taken since the trial began, and the memory that they
+    /// hold.
     fn prove(&self, evidence: &mut Evidence) -> Result<(), Refusal> {
-        let pids: Vec<u32> = self.processes().collect();
+        let pids: Vec<u32> = self.pids().collect();
         if pids.is_empty() {
             return Err(format!("no process is called {}, as its row says", self.name).into());
         }
-        let share = self.time().saturating_sub(self.time) as f64 / self.begun.elapsed().as_nanos() as f64;
-        let share = (1000.0 * share).round() / 1000.0;
-        let resident: u64 = pids.iter().filter_map(|pid| resident(&self.machine, *pid)).sum();
-        evidence.figures.insert("agent's processors".to_owned(), (share, "CPUs".to_owned()));
-        evidence.figures.insert("agent's memory".to_owned(), ((resident / 1024) as f64, "MiB".to_owned()));
+
+        let used_ns = self.cpu_ns().saturating_sub(self.begun_cpu_ns);
+        let processors = used_ns as f64 / self.begun.elapsed().as_nanos() as f64;
+        let processors = (1000.0 * processors).round() / 1000.0;
+        let resident_kib: u64 =
+            pids.iter().filter_map(|pid| resident_kib(&self.machine, *pid)).sum();
+        let resident_mib = (resident_kib / 1024) as f64;
+
+        let figures = &mut evidence.figures;
+        figures.insert("agent's processors".to_owned(), (processors, "CPUs".to_owned()));
+        figures.insert("agent's memory".to_owned(), (resident_mib, "MiB".to_owned()));
         Ok(())
     }
 }
 
-/// Returns the memory that a process holds, in KiB.
-fn resident(machine: &Machine, pid: u32) -> Option<u64> {
+/// The memory that a process holds.
+fn resident_kib(machine: &Machine, pid: u32) -> Option<u64> {
     let status = machine.read(&format!("/proc/{pid}/status"))?;
-    status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()
-}
-
-/// Returns what a row's counters print, in the order of their names.
-fn counted(switch: &Switch, level: &str, commands: &mut Commands<'_>, folder: &Path) -> Result<Vec<f64>, Refusal> {
-    let count = |(name, command): (&String, &String)| {
-        let output = commands.shell(&switch.id, [command, level], folder)?;
-        let number = output.trim().parse().ok().filter(|count: &f64| count.is_finite());
-        number.ok_or_else(|| format!("its counter {name} printed '{}'; it must print one number", output.trim()).into())
-    };
-    switch.counters.iter().map(count).collect()
+    let field = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    field.split_whitespace().next()?.parse().ok()
 }
 
 impl Commands<'_> {
-    /// Returns true once a signal asks for an end or a pause.
+    /// True once a signal asks for an end or a pause.
     pub(super) fn are_interrupted(&self) -> bool {
         self.signals.is_some_and(is_interrupting)
     }
 
-    /// Runs a command of a condition by /bin/sh in `folder`, with the level as its argument, and returns what it
-    /// printed.
-    fn shell(&mut self, name: &str, [command, level]: [&str; 2], folder: &Path) -> Result<String, Refusal> {
-        self.run(name, &["/bin/sh", "-c", &script(command), "sh", level], folder)
-    }
-
-    /// Runs a command of a condition in `folder` and returns what it printed. The ledger has its processes while it
-    /// runs, so whoever undoes the condition ends them first.
+    /// Runs a command of a condition in `folder` and returns what it printed. The ledger has its
+    /// processes while it runs, so whoever undoes the condition ends them first.
     ///
     /// # Errors
-    /// It failed, took too long, or a signal came.
-    pub(super) fn run(&mut self, name: &str, words: &[&str], folder: &Path) -> Result<String, Refusal> {
+    /// The command failed or took too long, or a signal came.
+    pub(super) fn run(
+        &mut self,
+        name: &str,
+        words: &[&str],
+        folder: &Path,
+    ) -> Result<String, Refusal> {
         let interrupt = self.signals.map(|signals| Interrupt { signals, is_due: &is_interrupting });
         let cgroup = scope::make(self.ledger, name);
         let command = Command { words, folder, limit: self.limit, cgroup: cgroup.as_deref() };
-        let mut registered = None;
+        let mut step = None;
         let result = command.run(interrupt, &mut |group| {
-            registered = Some(self.ledger.record_command(name, group)?);
+            step = Some(self.ledger.record_command(name, group)?);
             Ok(())
         });
+
         if let Some(cgroup) = &cgroup {
             scope::dissolve(cgroup);
         }
-        if let Some(number) = registered {
-            self.ledger.settle(number);
+        if let Some(step) = step {
+            self.ledger.settle(step);
         }
         Ok(result?)
     }
-}
-
-/// Returns a row's command, after the functions that it may call. Messages name a script by its first line.
-fn script(command: &str) -> String {
-    if !command.contains("_agent ") {
-        return command.to_owned();
-    }
-    let first = command.trim().lines().next().unwrap_or_default().trim_start_matches("# ");
-    format!("# {first}\n{AGENTS}\n{command}")
 }
 
 fn is_interrupting(signals: &Signals) -> bool {
@@ -177,49 +256,89 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// Runs the command that leaves a condition. Whoever stops the run waits for it; who asks again does not.
+/// The commands that leave a condition.
+pub(super) struct Leave<'a> {
+    /// Switches it off.
+    pub command: &'a str,
+    /// Proves that nothing of it is left; empty where the row cannot.
+    pub absent: &'a str,
+    /// The name and the directory that are the row's alone.
+    pub own: &'a Own,
+    /// The longest time that each may take.
+    pub limit: Duration,
+}
+
+/// Leaves a condition, and proves it. Whoever stops the run waits for it; who asks again does not.
 pub(super) fn leave(
-    command: &str,
-    limit: Duration,
+    leave: &Leave<'_>,
     signals: Option<&Signals>,
     register: &mut dyn FnMut(Group) -> Result<(), String>,
 ) -> Result<(), String> {
-    let asked = signals.map_or(0, Signals::stops);
-    let is_due = |signals: &Signals| signals.stops() > asked.max(1);
+    let stops_before = signals.map_or(0, Signals::stops);
+    let is_due = |signals: &Signals| signals.stops() > stops_before.max(1);
     let interrupt = signals.map(|signals| Interrupt { signals, is_due: &is_due });
-    let script = script(command);
-    let words = ["/bin/sh", "-c", &script];
-    let command = Command { words: &words, folder: Path::new("/"), limit, cgroup: None };
-    command.run(interrupt, register).map(drop).map_err(|failure| match failure {
-        Failure::Stopped => "it was interrupted".to_owned(),
-        Failure::Failed(why) => why,
-    })
+
+    leave.run(leave.command, interrupt, register)?;
+    if leave.absent.is_empty() {
+        return Ok(());
+    }
+
+    leave
+        .run(leave.absent, interrupt, register)
+        .map_err(|why| format!("its commands ended well, but it is still on: {why}"))
 }
 
-/// Ends every process that runs `program` with `argument` among its arguments, by force if it does not end in time.
-pub(super) fn end(program: &Path, argument: &Path) -> Result<(), String> {
-    for round in 0..500 {
-        let pids: Vec<Pid> = find(|pid| runs(pid, program, argument)).collect();
-        if pids.is_empty() {
-            return Ok(());
-        }
-        let signal = if round < 250 { Signal::TERM } else { Signal::KILL };
-        if round % 250 == 0 {
-            for pid in pids {
-                signal_if(pid, signal, || runs(pid, program, argument));
-            }
-        }
-        std::thread::sleep(Duration::from_millis(20));
+impl Leave<'_> {
+    fn run(
+        &self,
+        command: &str,
+        interrupt: Option<Interrupt<'_>>,
+        register: &mut dyn FnMut(Group) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let script = self.own.script(command);
+        let words = ["/bin/sh", "-c", &script];
+        let command =
+            Command { words: &words, folder: Path::new("/"), limit: self.limit, cgroup: None };
+        command.run(interrupt, register).map(drop).map_err(|failure| failure.to_string())
     }
+}
+
+/// The time between looks at a process that is to end, and the looks after which it is not asked
+/// again: each signal has 5 s.
+const END_POLL_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_POLLS_PER_SIGNAL: usize = 250;
+
+/// Ends every process that runs `program` with `argument` among its arguments, by force if it does
+/// not end in time.
+pub(super) fn end_processes(program: &Path, argument: &Path) -> Result<(), String> {
+    for signal in [Signal::TERM, Signal::KILL] {
+        for poll in 0..MAX_POLLS_PER_SIGNAL {
+            let pids: Vec<Pid> = find(|pid| is_running(pid, program, argument)).collect();
+            if pids.is_empty() {
+                return Ok(());
+            }
+
+            if poll == 0 {
+                for pid in pids {
+                    signal_if(pid, signal, || is_running(pid, program, argument));
+                }
+            }
+            std::thread::sleep(END_POLL_INTERVAL);
+        }
+    }
+
     Err(format!("{} does not end", program.display()))
 }
 
-/// Returns true if a process runs `program` with `argument` among its arguments.
-fn runs(pid: Pid, program: &Path, argument: &Path) -> bool {
+/// True if a process runs `program` with `argument` among its arguments.
+fn is_running(pid: Pid, program: &Path, argument: &Path) -> bool {
     let folder = format!("/proc/{}", pid.as_raw_nonzero());
-    let is_program =
-        fs::read_link(folder.clone() + "/exe").is_ok_and(|path| path == fs::canonicalize(program).unwrap_or_default());
-    is_program
-        && fs::read(folder + "/cmdline")
-            .is_ok_and(|words| words.split(|byte| *byte == 0).any(|word| word == argument.as_os_str().as_bytes()))
+    let is_program = fs::read_link(folder.clone() + "/exe")
+        .is_ok_and(|path| path == fs::canonicalize(program).unwrap_or_default());
+    if !is_program {
+        return false;
+    }
+
+    let command_line = fs::read(folder + "/cmdline").unwrap_or_default();
+    command_line.split(|byte| *byte == 0).any(|word| word == argument.as_os_str().as_bytes())
 }

@@ -1,4 +1,10 @@
 //! A run that switches conditions, and leaves nothing behind.
+//!
+//! [`Experiment::begin`] takes the lock by which one run at a time may switch anything, refuses to
+//! start over changes that an earlier run has left, and opens the run's ledger. Around each trial,
+//! [`Experiment::enter`] switches the condition, [`Experiment::prove`] asks each switch whether it
+//! was on, and [`Experiment::leave`] undoes the ledger, newest step first. If the run is killed,
+//! its guardian undoes the same ledger: it holds the files of [`Experiment::handles`].
 
 use std::fs::File;
 use std::ops::Range;
@@ -7,18 +13,21 @@ use std::rc::Rc;
 
 use anyhow::bail;
 
-use super::{Commands, Entered, FinishedTrial, Ledger, Refusal, Settings, Undo, Watch, enter, lock, survey};
+use super::{
+    Commands, Entered, FinishedTrial, Ledger, Refusal, Settings, Undo, Watch, enter, lock, survey,
+};
 use catalogue::Condition;
 use files::Lock;
 use journal::{Evidence, Trial};
 use machine::Machine;
 use processes::Signals;
 
-/// The means of a run to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has
-/// one such experiment at a time.
+/// The means of a run to leave nothing behind: its ledger, and the lock of those that switch
+/// conditions. A machine has one such experiment at a time.
 pub struct Experiment {
     settings: Settings,
-    /// A run that switches nothing does without one where none can be made.
+    /// `None` until it is opened; a run that switches nothing does without one where none can be
+    /// made.
     ledger: Option<Ledger>,
     signals: Option<Rc<Signals>>,
     lock: Option<Lock>,
@@ -42,6 +51,7 @@ impl Experiment {
     /// Another one is running, an earlier one was not put back, or the ledger cannot be written.
     pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
         let lock = lock()?;
+
         let survey = survey()?;
         if let Some(why) = survey.unreadable.first() {
             bail!("{why}");
@@ -52,16 +62,33 @@ impl Experiment {
                 left.path.display()
             );
         }
-        Ok(Experiment { settings, ledger: Some(Ledger::open()?), signals: None, lock: Some(lock) })
+
+        // Only to see that it can be written: it is made later, so that a run that is killed while
+        // it compiles leaves none.
+        Ledger::open()?.close()?;
+        Ok(Experiment { settings, ledger: None, signals: None, lock: Some(lock) })
     }
 
-    /// Returns the experiment of a run that switches nothing.
+    /// The experiment of a run that switches nothing.
     #[must_use]
     pub fn passive() -> Experiment {
-        Experiment { settings: Settings::default(), ledger: Ledger::open().ok(), signals: None, lock: None }
+        Experiment { settings: Settings::default(), ledger: None, signals: None, lock: None }
     }
 
-    /// Returns the files that a process inherits in order to undo the ledger.
+    /// Makes the ledger, just before there is a guardian.
+    ///
+    /// # Errors
+    /// The ledger cannot be written, and the run is to change something.
+    pub fn open_ledger(&mut self) -> anyhow::Result<()> {
+        match Ledger::open() {
+            Ok(ledger) => self.ledger = Some(ledger),
+            Err(error) if self.lock.is_some() => return Err(error),
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The files that a process inherits in order to undo the ledger.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -75,9 +102,9 @@ impl Experiment {
     }
 
     /// Has commands hear signals.
-    pub fn hear(&mut self, signals: Rc<Signals>) {
+    pub fn hear_signals(&mut self, signals: Rc<Signals>) {
         if let Some(ledger) = &mut self.ledger {
-            ledger.hear(Rc::clone(&signals));
+            ledger.hear_signals(Rc::clone(&signals));
         }
         self.signals = Some(signals);
     }
@@ -87,15 +114,19 @@ impl Experiment {
     /// # Errors
     /// A sentence: it cannot be recorded.
     pub fn record_scratch(&mut self, path: &Path) -> Result<(), String> {
-        let ledger = self.ledger.as_mut();
-        ledger.map_or(Ok(()), |ledger| ledger.record(&Undo::RemoveScratch { path: path.to_path_buf() }).map(drop))
+        let Some(ledger) = &mut self.ledger else {
+            return Ok(());
+        };
+
+        ledger.record(&Undo::RemoveScratch { path: path.to_path_buf() })?;
+        Ok(())
     }
 
-    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'. It must be left even
-    /// if this fails.
+    /// Enters a condition for a trial in `folder`, with `scratch` for files other than the
+    /// programs'. It must be left even if this fails.
     ///
     /// # Errors
-    /// It is not available here, or did not work.
+    /// The condition is not available here, or did not work.
     pub fn enter(
         &mut self,
         condition: &Condition,
@@ -117,14 +148,16 @@ impl Experiment {
         if !self.settings.why {
             return Ok(None);
         }
+
         let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
         Watch::begin(programs, machine, ledger).map(Some)
     }
 
-    /// Proves that a condition was on during a trial, and returns what it produced; `None` if nothing was switched.
+    /// Proves that a condition was on during a trial, and returns the evidence; `None` if nothing
+    /// was switched for the programs.
     ///
     /// # Errors
-    /// It is not proved, or a signal came.
+    /// A switch is not proved, or a signal came.
     pub fn prove(
         &mut self,
         entered: &mut Entered,
@@ -135,9 +168,13 @@ impl Experiment {
         if entered.proofs.is_empty() && entered.load_proofs.is_empty() {
             return Ok(None);
         }
+
         let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
-        let commands = Commands { ledger, signals: self.signals.as_deref(), limit: self.settings.patience };
+        let commands =
+            Commands { ledger, signals: self.signals.as_deref(), limit: self.settings.patience };
         let evidence = entered.prove(&mut FinishedTrial { trial, window, companion, commands })?;
+
+        // The load's proofs are checked, but are no evidence on the programs.
         Ok((!entered.proofs.is_empty()).then_some(evidence))
     }
 
@@ -155,6 +192,16 @@ impl Experiment {
     /// Something could not be undone.
     pub fn end(&mut self) -> anyhow::Result<()> {
         self.ledger.as_mut().map_or(Ok(()), Ledger::close)
+    }
+}
+
+impl Drop for Experiment {
+    /// A run that ended before its guardian was there has a ledger without steps.
+    fn drop(&mut self) {
+        if let Some(ledger) = &mut self.ledger {
+            // The next run removes it.
+            let _ = ledger.remove_if_done();
+        }
     }
 }
 

@@ -1,8 +1,17 @@
 //! Settings of the machine that are switched around a trial, and put back after it.
 //!
-//! Entering a condition writes to the [`Ledger`] how each change is undone, and only then makes it. Leaving undoes the
-//! ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both are.
-//! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
+//! A condition is a list of switches of the catalogue, each at a level. Each kind of switch
+//! ([`Means`]) has a module here. Its `available`, where the kind can be missing, says whether a
+//! level can be had on this machine, and changes nothing. Its `enter` switches, and returns a
+//! [`Proof`].
+//!
+//! 1. [`enter`] writes to the [`Ledger`] how each change is undone, and only then makes it.
+//! 2. After the programs have ended, [`Entered::prove`] has every switch show that it was on while
+//!    they ran: what cannot be shown is an error, never a silent "costs nothing".
+//! 3. Leaving undoes the ledger, newest first; so does the guardian when the tool is killed, and
+//!    `unixmark restore` when both are.
+//!
+//! [`Experiment`] takes these steps for a run.
 
 mod audit;
 mod beside;
@@ -14,6 +23,7 @@ mod file;
 mod holders;
 mod ledger;
 mod mount;
+mod own;
 mod scope;
 mod seccomp;
 mod shield;
@@ -38,11 +48,12 @@ pub use command::Commands;
 pub use experiment::{Experiment, Handles};
 pub use holders::Watch;
 pub use ledger::{
-    Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, remove_scratch, remove_tree, restore, survey,
+    Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, remove_scratch,
+    remove_tree, restore, survey,
 };
 
-/// The name of the lock by which one experiment at a time may switch anything. It lies where nobody but
-/// this user can take it.
+/// The name of the lock by which one experiment at a time may switch anything. It lies where nobody
+/// but this user can take it.
 const LOCK: &str = "conditions.lock";
 
 /// Takes the lock by which one experiment at a time may switch anything.
@@ -51,11 +62,13 @@ const LOCK: &str = "conditions.lock";
 /// Another run has it.
 pub fn lock() -> anyhow::Result<Lock> {
     let path = local_folder()?.join(LOCK);
-    let lock = Lock::try_take(&path).with_context(|| format!("{} cannot be locked", path.display()))?;
+    let lock =
+        Lock::try_take(&path).with_context(|| format!("{} cannot be locked", path.display()))?;
     lock.context("another unixmark is switching conditions on this machine, or limits a load; wait until it has ended")
 }
 
-/// Returns a directory on this host for this user's locks: home directories may be shared between hosts.
+/// A directory on this host for this user's locks: home directories may be shared between
+/// hosts.
 ///
 /// # Errors
 /// None can be made.
@@ -63,12 +76,18 @@ pub fn local_folder() -> anyhow::Result<PathBuf> {
     if !rustix::process::geteuid().is_root() {
         return files::temporary().map_err(anyhow::Error::msg);
     }
+
     let here = ledger::Here::new()?;
-    here.make().with_context(|| format!("{} cannot be made", here.folder().display()))?;
+    here.make().with_context(|| {
+        format!(
+            "{} cannot be written, and root's locks and ledgers are nowhere else; make room or make it writable",
+            here.folder().display()
+        )
+    })?;
     Ok(here.folder().to_path_buf())
 }
 
-/// Returns the folder of this user's ledgers.
+/// The folder of this user's ledgers.
 ///
 /// # Errors
 /// There is no home, and no temporary directory for this user alone.
@@ -79,9 +98,9 @@ pub fn ledger_folder() -> anyhow::Result<PathBuf> {
 /// The reason why a condition was not entered, or a trial has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is not available on this machine, or not with these rights.
+    /// The condition is not available on this machine, or not with these rights.
     Unavailable(String),
-    /// It should have worked and did not.
+    /// The condition or the trial should have worked and did not.
     Failed(String),
     /// Nothing can be measured any more, as on a full disk.
     Fatal(String),
@@ -89,10 +108,24 @@ pub enum Refusal {
     Stopped,
 }
 
+impl Refusal {
+    /// Names the switch that was not entered.
+    fn of_switch(self, id: &str) -> Refusal {
+        match self {
+            Refusal::Failed(why) => Refusal::Failed(format!("{id} could not be switched: {why}")),
+            Refusal::Unavailable(why) => Refusal::Unavailable(format!("{id}: {why}")),
+            Refusal::Fatal(why) => Refusal::Fatal(format!("{id}: {why}")),
+            Refusal::Stopped => Refusal::Stopped,
+        }
+    }
+}
+
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why) => f.write_str(why),
+            Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why) => {
+                f.write_str(why)
+            }
             Refusal::Stopped => f.write_str("it was interrupted"),
         }
     }
@@ -127,6 +160,8 @@ pub struct Settings {
     pub patience: Duration,
     /// True if the scheduler is traced, to say who held the processor while frames were late.
     pub why: bool,
+    /// True if settings that nobody can take back are switched all the same.
+    pub may_last: bool,
 }
 
 impl Default for Settings {
@@ -136,6 +171,7 @@ impl Default for Settings {
             trail: TrailSettings::default(),
             patience: Duration::from_secs(60),
             why: false,
+            may_last: false,
         }
     }
 }
@@ -151,9 +187,10 @@ pub struct Staging {
     pub folder: Option<PathBuf>,
     /// Control groups that the programs and their load join; the ledger removes them.
     pub cgroups: Vec<PathBuf>,
-    /// The same of groups that the load does not join.
+    /// Control groups that only the programs join; the ledger removes them.
     pub own_cgroups: Vec<PathBuf>,
-    /// A test that runs beside the programs as loads do and counts what it sees, with further arguments.
+    /// A test that runs beside the programs as loads do and counts what it sees, with further
+    /// arguments.
     pub companion: Option<(String, Vec<String>)>,
     /// The build of the programs: `cc=NAME` or `build=NAME`.
     pub build: Option<String>,
@@ -163,7 +200,8 @@ pub struct Staging {
 pub struct FinishedTrial<'a> {
     /// The reports of its copies.
     pub trial: &'a Trial,
-    /// The window, CLOCK_MONOTONIC in ns.
+    /// The window, CLOCK_MONOTONIC in ns. It is empty for a command that is not measured, which
+    /// has joined its control groups or was never started, and may be too short to be seen there.
     pub window: Range<u64>,
     /// The companion's count.
     pub companion: Option<f64>,
@@ -203,14 +241,14 @@ pub struct Entered {
     /// The start of the programs.
     pub staging: Staging,
     proofs: Vec<(Arc<Switch>, Proof)>,
-    /// Those of its load's condition, which is no evidence on the programs.
+    /// The proofs of its load's condition, which are no evidence on the programs.
     load_proofs: Vec<(Arc<Switch>, Proof)>,
 }
 
 /// Enters a condition. How to undo what was changed is in the ledger, even if this fails.
 ///
 /// # Errors
-/// It is not available here, or did not work.
+/// The condition is not available here, or did not work.
 pub fn enter(
     condition: &Condition,
     machine: &Machine,
@@ -222,20 +260,19 @@ pub fn enter(
     let mut staging = Staging::default();
     let mut proofs = Vec::new();
     for (switch, level) in &condition.parts {
-        let enter = ready(switch, level, machine).map_err(Refusal::Unavailable)?;
-        let mut context = Context { machine, settings, ledger, staging: &mut staging, folder, signals };
+        let enter_switch = prepare(switch, level, machine).map_err(Refusal::Unavailable)?;
+        let mut context =
+            Context { machine, settings, ledger, staging: &mut staging, folder, signals };
         let mounted = match switch.needs.contains(&Need::Tracefs) {
             true => tracing::mount(machine, context.ledger),
             false => Ok(()),
         };
-        let entered = mounted.and_then(|()| enter(&mut context)).map_err(|refusal| match refusal {
-            Refusal::Failed(why) => Refusal::Failed(format!("{} could not be switched: {why}", switch.id)),
-            Refusal::Unavailable(why) => Refusal::Unavailable(format!("{}: {why}", switch.id)),
-            Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
-            Refusal::Stopped => Refusal::Stopped,
-        })?;
-        proofs.push((Arc::clone(switch), entered));
+        let proof = mounted
+            .and_then(|()| enter_switch(&mut context))
+            .map_err(|refusal| refusal.of_switch(&switch.id))?;
+        proofs.push((Arc::clone(switch), proof));
     }
+
     Ok(Entered { staging, proofs, load_proofs: Vec::new() })
 }
 
@@ -244,33 +281,51 @@ pub fn enter(
 /// # Errors
 /// A sentence saying why it cannot.
 pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
-    ready(switch, level, machine).map(drop)
+    prepare(switch, level, machine).map(drop)
 }
 
-/// Returns why a condition is not available here; `None` if it is.
+/// The reason why a condition is not available here; `None` if it is.
 #[must_use]
-pub fn missing(condition: &Condition, machine: &Machine) -> Option<String> {
+pub fn unavailable_reason(condition: &Condition, machine: &Machine) -> Option<String> {
     condition.parts.iter().find_map(|(switch, level)| available(switch, level, machine).err())
 }
 
-/// Returns what a condition leaves behind until the machine is started again; `None` if that is nothing, or there
-/// already.
+/// The trace that a condition leaves until the machine is started again; `None` if it leaves none,
+/// or if it is there already.
 #[must_use]
-pub fn lasting<'a>(condition: &'a Condition, machine: &Machine) -> Option<&'a str> {
+pub fn lasting_trace<'a>(condition: &'a Condition, machine: &Machine) -> Option<&'a str> {
     condition.parts.iter().find_map(|(switch, level)| {
         let leaves = switch.leaves.as_deref()?;
         let is_first = switch.level(level).is_some_and(|level| level.first);
-        let mut before = switch.levels.iter().filter(|level| level.first);
-        (!is_first && before.all(|level| available(switch, &level.id, machine).is_ok())).then_some(leaves)
+        if is_first {
+            return None;
+        }
+
+        // Levels that must come first are available as long as nothing was left.
+        let mut first_levels = switch.levels.iter().filter(|level| level.first);
+        first_levels.all(|level| available(switch, &level.id, machine).is_ok()).then_some(leaves)
     })
+}
+
+/// The reasons why a condition could not be taken back: a sentence for each of its settings that
+/// go one way and are not so already.
+#[must_use]
+pub fn irreversible_settings(condition: &Condition, machine: &Machine) -> Vec<String> {
+    let switches = condition.parts.iter().filter(|(switch, _)| switch.means == Means::File);
+    switches
+        .flat_map(|(switch, level)| file::irreversible_settings(switch, level, machine))
+        .collect()
 }
 
 /// Enters a switch at a level that is available here.
 type Enter<'a> = Box<dyn FnOnce(&mut Context<'_>) -> Result<Proof, Refusal> + 'a>;
 
 /// Checks that a switch can be set to a level here, and returns what does it.
-fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<Enter<'a>, String> {
-    machine::unmet(machine, &switch.needs).map_or(Ok(()), Err)?;
+fn prepare<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<Enter<'a>, String> {
+    if let Some(why) = machine::unmet(machine, &switch.needs) {
+        return Err(why);
+    }
+
     Ok(match switch.means {
         Means::File => {
             file::available(switch, level, machine)?;
@@ -298,13 +353,17 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
         }
         Means::Command => Box::new(move |context| command::enter(switch, level, context)),
         Means::Seccomp => {
-            let filter = seccomp::filter(level)?;
+            let filter = seccomp::compile_level(level)?;
             Box::new(move |context| seccomp::enter(switch, (level, filter), context))
         }
-        Means::Argument => Box::new(move |context| Ok(beside::enter_argument(switch, level, context))),
+        Means::Argument => {
+            Box::new(move |context| Ok(beside::enter_argument(switch, level, context)))
+        }
         Means::Beside => Box::new(move |context| beside::enter(switch, level, context)),
         Means::Tracing => Box::new(tracing::enter),
-        Means::Nothing => Box::new(|_| Err(Refusal::Failed("there is nothing to switch".to_owned()))),
+        Means::Nothing => {
+            Box::new(|_| Err(Refusal::Failed("there is nothing to switch".to_owned())))
+        }
     })
 }
 
@@ -312,21 +371,23 @@ impl Entered {
     /// Adds the condition of the load alone, and returns the start of the load: under both.
     ///
     /// # Errors
-    /// It cannot be in the control groups of both.
+    /// The load cannot be in the control groups of both.
     pub fn add_load(&mut self, load: Entered, machine: &Machine) -> Result<Staging, Refusal> {
         let Staging { folder, cgroups, own_cgroups, .. } = load.staging;
-        let own = [cgroups, own_cgroups].concat();
+        let load_cgroups = [cgroups, own_cgroups].concat();
         let staging = &self.staging;
-        if !own.is_empty() && !staging.cgroups.is_empty() && machine::cgroup::levels(machine, "cpu").0 {
+        let needs_two_groups = !load_cgroups.is_empty() && !staging.cgroups.is_empty();
+        if needs_two_groups && machine::cgroup::levels(machine, "cpu").0 {
             let why = "under cgroup version 2 a load cannot be in a cgroup of its own and in its condition's";
             return Err(Refusal::Unavailable(why.to_owned()));
         }
+
         self.load_proofs = load.proofs;
         Ok(Staging {
             args: staging.args.clone(),
             prefix: staging.prefix.clone(),
             folder: folder.or(staging.folder.clone()),
-            cgroups: [own, staging.cgroups.clone()].concat(),
+            cgroups: [load_cgroups, staging.cgroups.clone()].concat(),
             build: staging.build.clone(),
             ..Staging::default()
         })
@@ -335,17 +396,17 @@ impl Entered {
     /// Proves that everything was on, and returns what it produced.
     ///
     /// # Errors
-    /// It is not proved, or a signal came.
+    /// A switch is not proved, or a signal came.
     pub fn prove(&mut self, finished: &mut FinishedTrial<'_>) -> Result<Evidence, Refusal> {
         let mut evidence = Evidence::default();
-        prove(&mut self.proofs, finished, &mut evidence)?;
-        prove(&mut self.load_proofs, finished, &mut Evidence::default())?;
+        prove_all(&mut self.proofs, finished, &mut evidence)?;
+        prove_all(&mut self.load_proofs, finished, &mut Evidence::default())?;
         Ok(evidence)
     }
 }
 
 /// Adds to the evidence what proves that switches were on.
-fn prove(
+fn prove_all(
     proofs: &mut [(Arc<Switch>, Proof)],
     finished: &mut FinishedTrial<'_>,
     evidence: &mut Evidence,
@@ -354,8 +415,12 @@ fn prove(
         prove(finished, evidence).map_err(|refusal| match refusal {
             _ if finished.commands.are_interrupted() => Refusal::Stopped,
             Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
-            why => Refusal::Failed(format!("{} was not in effect, so its cost was not measured: {why}", switch.id)),
+            why => Refusal::Failed(format!(
+                "{} was not in effect, so its cost was not measured: {why}",
+                switch.id
+            )),
         })?;
     }
+
     Ok(())
 }

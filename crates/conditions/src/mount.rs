@@ -1,25 +1,37 @@
 //! File systems mounted in the scratch directory for one trial.
+//!
+//! A level names a file system: `tmpfs`, `overlay` over a directory, or `ext4` in an image file. A
+//! slow disk is such an ext4, the device of which is limited by [`slow`]. That it is mounted, and
+//! of the right type, is looked at when it is entered and again after the trial.
 
 use std::ffi::CString;
-use std::fs;
 use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
 use super::slow::{self, Rate};
-use super::{Context, Proof, Refusal, Undo};
+use super::{Context, Proof, Refusal, Undo, remove_tree};
 use catalogue::Switch;
 use machine::Machine;
 
 /// File systems, and the type that statfs(2) reports for each.
-const KINDS: &[(&str, u32)] = &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("overlay", 0x794C_7630)];
+const FILE_SYSTEM_TYPES: &[(&str, u32)] =
+    &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("overlay", 0x794C_7630)];
 
-/// The bytes of an ext4 for each of its inodes, and the size of the sparse file that holds it.
-const USUAL: [&str; 2] = ["16384", "4g"];
+/// Words of mkfs.ext4 on how large a file system is.
+struct ImageSize {
+    /// The bytes of the file system for each of its inodes.
+    bytes_per_inode: &'static str,
+    /// The size of the sparse file that holds it.
+    size: &'static str,
+}
 
-/// The same of a disk that is too slow to be filled: each inode has to be written when it is made.
-const LARGE: [&str; 2] = ["1048576", "64g"];
+const USUAL_IMAGE: ImageSize = ImageSize { bytes_per_inode: "16384", size: "4g" };
+
+/// For a disk that is too slow to be filled. It has few inodes, since each has to be written when
+/// the file system is made.
+const SLOW_DISK_IMAGE: ImageSize = ImageSize { bytes_per_inode: "1048576", size: "64g" };
 
 /// A file system of a trial's own.
 #[derive(Debug, Clone, Copy)]
@@ -30,133 +42,197 @@ pub(super) struct FileSystem {
     rate: Option<Rate>,
 }
 
-/// Returns what a level means: the name of a file system, or the rate of a slow disk.
-fn file_system(switch: &Switch, level: &str) -> Result<FileSystem, String> {
+/// The file system of a level, if the kernel and the tools for it are there.
+///
+/// # Errors
+/// A sentence saying what is missing.
+pub(super) fn available(
+    switch: &Switch,
+    level: &str,
+    machine: &Machine,
+) -> Result<FileSystem, String> {
+    let system = parse_level(switch, level)?;
+    check_support(system.name, machine)?;
+    if system.rate.is_some() {
+        slow::available(machine)?;
+    }
+    Ok(system)
+}
+
+/// Reads a level: the name of a file system, or the rate of a slow disk.
+fn parse_level(switch: &Switch, level: &str) -> Result<FileSystem, String> {
     let (name, rate) = match &*switch.id {
         "slow-disk" => ("ext4", Some(Rate::parse(level)?)),
         _ => (level, None),
     };
-    let kind = KINDS.iter().find(|(known, _)| *known == name);
-    kind.map(|(name, magic)| FileSystem { name, magic: *magic, rate })
-        .ok_or_else(|| format!("the file system '{level}' is unknown"))
+    let Some((name, magic)) = FILE_SYSTEM_TYPES.iter().find(|(known, _)| *known == name) else {
+        return Err(format!("the file system '{level}' is unknown"));
+    };
+
+    Ok(FileSystem { name, magic: *magic, rate })
 }
 
-/// Returns the file system of a level, if the kernel and the tools for it are there.
-///
-/// # Errors
-/// A sentence saying what is missing.
-pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<FileSystem, String> {
-    let system = file_system(switch, level)?;
-    has_kind(system.name, machine)?;
-    system.rate.map_or(Ok(()), |_| slow::available(machine))?;
-    Ok(system)
-}
-
-fn has_kind(level: &str, machine: &Machine) -> Result<(), String> {
+/// Checks that the kernel has a file system, and that the machine has the tools to make one.
+fn check_support(name: &str, machine: &Machine) -> Result<(), String> {
     let systems = machine.read("/proc/filesystems").unwrap_or_default();
     // A kernel with modules may load it on demand.
-    if !systems.split_whitespace().any(|word| word == level) && !machine.exists("/proc/modules") {
-        return Err(format!("this kernel has no {level}"));
+    if !systems.split_whitespace().any(|word| word == name) && !machine.exists("/proc/modules") {
+        return Err(format!("this kernel has no {name}"));
     }
-    if level != "ext4" {
+    if name != "ext4" {
         return Ok(());
     }
-    if let Some(tool) = ["mkfs.ext4", "mount"].into_iter().find(|tool| machine::find_command(tool).is_none()) {
-        return Err(format!("it needs `{tool}`, which is not installed here"));
+
+    for tool in ["mkfs.ext4", "mount"] {
+        if machine::find_command(tool).is_none() {
+            return Err(format!("it needs `{tool}`, which is not installed here"));
+        }
     }
-    if machine.exists("/dev/loop-control") { Ok(()) } else { Err("there are no loop devices here".to_owned()) }
+    if !machine.exists("/dev/loop-control") {
+        return Err("there are no loop devices here".to_owned());
+    }
+
+    Ok(())
 }
 
 /// Mounts the file system and makes the programs work in it.
 pub(super) fn enter(system: FileSystem, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let FileSystem { name, magic, rate } = system;
     if context.staging.folder.is_some() {
-        return Err(Refusal::Unavailable("the programs can only work in one file system".to_owned()));
+        return Err(Refusal::Unavailable(
+            "the programs can only work in one file system".to_owned(),
+        ));
     }
+
     let base = context.settings.scratch.join(format!("fs-{name}"));
-    let place = base.join("mounted");
-    let made = |error: std::io::Error| format!("{} cannot be made ({error})", base.display());
+    let mount_point = base.join("mounted");
     // Left by an earlier trial, whose file system is unmounted.
     if base.exists() {
-        fs::remove_dir_all(&base).map_err(made)?;
+        remove_tree(&base)?;
     }
-    fs::create_dir_all(&place).map_err(made)?;
-    context.ledger.record(&Undo::Unmount { path: place.clone() })?;
+    files::make_private_directories(&mount_point)
+        .map_err(|error| format!("{} cannot be made ({error})", base.display()))?;
+
+    let image = base.join("image");
+    if name == "ext4" {
+        // Undone after the mount, when no loop device has it any more.
+        context.ledger.record(&Undo::RemoveFile { path: image.clone() })?;
+    }
+    context.ledger.record(&Undo::Unmount { path: mount_point.clone() })?;
     match name {
-        "ext4" => mount_image(&base, &place, if rate.is_some() { LARGE } else { USUAL }, context)?,
-        "overlay" => mount_overlay(&base, &place)?,
-        name => mount(name, &place, "mode=0700")?,
+        "ext4" => {
+            let size = if rate.is_some() { SLOW_DISK_IMAGE } else { USUAL_IMAGE };
+            mount_image(&image, &mount_point, &size, context)?;
+        }
+        "overlay" => mount_overlay(&base, &mount_point)?,
+        name => mount(name, &mount_point, "mode=0700")?,
     }
-    check(&place, name, magic)?;
-    let slow = rate.map(|rate| slow::enter(&place, rate, context)).transpose()?;
-    context.staging.folder = Some(place.clone());
+    check_mounted(&mount_point, name, magic)?;
+
+    let slow_disk = match rate {
+        Some(rate) => Some(slow::enter(&mount_point, rate, context)?),
+        None => None,
+    };
+    context.staging.folder = Some(mount_point.clone());
+
     Ok(Box::new(move |_, evidence| {
-        check(&place, name, magic)?;
-        slow.iter().try_for_each(|slow| slow.prove(evidence))?;
-        evidence.notes.push(format!("the programs worked in {}, which is {name}", place.display()));
+        check_mounted(&mount_point, name, magic)?;
+        if let Some(disk) = &slow_disk {
+            disk.prove(evidence)?;
+        }
+        evidence
+            .notes
+            .push(format!("the programs worked in {}, which is {name}", mount_point.display()));
         Ok(())
     }))
 }
 
-fn mount(name: &str, place: &Path, options: &str) -> Result<(), Refusal> {
-    let options = CString::new(options).map_err(|error| format!("'{options}' is not an option ({error})"))?;
-    rustix::mount::mount(name, place, name, MountFlags::empty(), &*options).map_err(|error| match error {
-        Errno::PERM | Errno::ACCESS => {
-            Refusal::Unavailable(format!("{name} cannot be mounted ({error}); it needs root"))
+fn mount(name: &str, mount_point: &Path, options: &str) -> Result<(), Refusal> {
+    let options =
+        CString::new(options).map_err(|error| format!("'{options}' is not an option ({error})"))?;
+    rustix::mount::mount(name, mount_point, name, MountFlags::empty(), &*options).map_err(|error| {
+        match error {
+            Errno::PERM | Errno::ACCESS => {
+                Refusal::Unavailable(format!("{name} cannot be mounted ({error}); it needs root"))
+            }
+            Errno::NODEV => Refusal::Unavailable(format!("this kernel has no {name}")),
+            _ => Refusal::Failed(format!(
+                "{name} cannot be mounted on {} ({error})",
+                mount_point.display()
+            )),
         }
-        Errno::NODEV => Refusal::Unavailable(format!("this kernel has no {name}")),
-        _ => Refusal::Failed(format!("{name} cannot be mounted on {} ({error})", place.display())),
     })
 }
 
 /// Mounts an overlay over an empty directory: what the programs write goes to its upper layer.
-fn mount_overlay(base: &Path, place: &Path) -> Result<(), Refusal> {
+fn mount_overlay(base: &Path, mount_point: &Path) -> Result<(), Refusal> {
     let layers = ["lower", "upper", "work"].map(|layer| base.join(layer));
     for layer in &layers {
-        fs::create_dir(layer).map_err(|error| format!("{} cannot be made ({error})", layer.display()))?;
+        files::make_private_directory(layer)
+            .map_err(|error| format!("{} cannot be made ({error})", layer.display()))?;
     }
-    let [lower, upper, work] = layers.map(|layer| layer.display().to_string());
+
+    // In the options of an overlay these separate, or escape, what stands around them.
     if base.to_string_lossy().contains([',', ':', '\\']) {
-        return Err(Refusal::Unavailable("overlay takes no path with a comma or colon; try another --dir".to_owned()));
+        return Err(Refusal::Unavailable(
+            "overlay takes no path with a comma or colon; try another --dir".to_owned(),
+        ));
     }
-    match mount("overlay", place, &format!("lowerdir={lower},upperdir={upper},workdir={work}")) {
-        Err(Refusal::Failed(why)) => Err(Refusal::Unavailable(format!(
+
+    let [lower, upper, work] = layers.map(|layer| layer.display().to_string());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    mount("overlay", mount_point, &options).map_err(|refusal| match refusal {
+        Refusal::Failed(why) => Refusal::Unavailable(format!(
             "{why}: not every file system can be below an overlay; try another --dir"
-        ))),
+        )),
         other => other,
-    }
+    })
 }
 
-/// Mounts an ext4 in a file, made without lazy initialisation: nothing is left to be done while programs are measured.
-fn mount_image(base: &Path, place: &Path, [inodes, size]: [&str; 2], context: &mut Context<'_>) -> Result<(), Refusal> {
-    let image = base.join("image");
-    let [image_name, place_name] = [&image, place].map(|path| path.display().to_string());
-    context.ledger.record(&Undo::RemoveFile { path: image })?;
+/// Mounts an ext4 in a file, made without lazy initialisation: nothing is left to be done while
+/// programs are measured.
+fn mount_image(
+    image: &Path,
+    mount_point: &Path,
+    size: &ImageSize,
+    context: &mut Context<'_>,
+) -> Result<(), Refusal> {
+    let [image_name, mount_name] = [image, mount_point].map(|path| path.display().to_string());
     let at_once = "lazy_itable_init=0,lazy_journal_init=0";
-    for words in [
-        &["mkfs.ext4", "-q", "-m", "0", "-i", inodes, "-E", at_once, &image_name, size][..],
-        &["mount", "-o", "loop", &image_name, &place_name],
-    ] {
-        let tool =
-            machine::find_command(words[0]).ok_or(Refusal::Unavailable(format!("there is no {} here", words[0])))?;
-        let tool = tool.display().to_string();
-        let words: Vec<&str> = std::iter::once(tool.as_str()).chain(words[1..].iter().copied()).collect();
-        context.commands().run("fs", &words, base)?;
+    let ImageSize { bytes_per_inode, size } = size;
+    let make = ["-q", "-m", "0", "-i", bytes_per_inode, "-E", at_once, image_name.as_str(), size];
+    let attach = ["-o", "loop", image_name.as_str(), mount_name.as_str()];
+
+    for (tool, arguments) in [("mkfs.ext4", &make[..]), ("mount", &attach[..])] {
+        let path = machine::find_command(tool)
+            .ok_or_else(|| Refusal::Unavailable(format!("there is no {tool} here")))?;
+        let path = path.display().to_string();
+        let words = [&[path.as_str()], arguments].concat();
+        context.commands().run("fs", &words, image.parent().unwrap_or(mount_point))?;
     }
+
     Ok(())
 }
 
 /// Checks that a file system of that type is mounted.
-fn check(place: &Path, name: &str, magic: u32) -> Result<(), String> {
-    let failed = |error: Errno| format!("{} ({error})", place.display());
-    let found = rustix::fs::statfs(place).map_err(failed)?;
-    if u32::try_from(found.f_type).ok() != Some(magic) {
-        return Err(format!("{} is not {name} (its statfs(2) type is {:#x})", place.display(), found.f_type));
+fn check_mounted(mount_point: &Path, name: &str, magic: u32) -> Result<(), String> {
+    let failed = |error: Errno| format!("{} ({error})", mount_point.display());
+
+    let status = rustix::fs::statfs(mount_point).map_err(failed)?;
+    if u32::try_from(status.f_type).ok() != Some(magic) {
+        return Err(format!(
+            "{} is not {name} (its statfs(2) type is {:#x})",
+            mount_point.display(),
+            status.f_type
+        ));
     }
-    // The directory below may be of the same kind.
-    let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).map_err(failed);
-    if device(place)? == device(&place.join(".."))? {
-        return Err(format!("nothing is mounted on {}", place.display()));
+
+    // The directory below may be of the same type, so its device must differ.
+    let device = rustix::fs::stat(mount_point).map_err(failed)?.st_dev;
+    let device_above = rustix::fs::stat(mount_point.join("..")).map_err(failed)?.st_dev;
+    if device == device_above {
+        return Err(format!("nothing is mounted on {}", mount_point.display()));
     }
+
     Ok(())
 }

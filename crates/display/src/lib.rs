@@ -1,4 +1,10 @@
-//! The display of graphics tests: the user's display, or a private X server that ends with the tool.
+//! The display of graphics tests: the user's display, or a private X server that ends with the
+//! tool.
+//!
+//! The private server is started by way of this same executable ([`xvfb`]), which asks the kernel
+//! for SIGTERM at the death of its parent and then becomes Xvfb. Xvfb chooses a free number, writes
+//! it to a pipe when it listens, and lets in only clients with the cookie in the authority file,
+//! which is in memory and found by its path below /proc.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -27,10 +33,10 @@ pub const XVFB: &str = "unixmark-xvfb";
 const SCREEN: &str = "1280x1024x24";
 
 /// The longest time that a server or a GL driver may take to answer, in seconds.
-const PATIENCE: i64 = 20;
+const ANSWER_TIMEOUT_S: i64 = 20;
 
 /// The longest time that the private server may take to end.
-const END: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The group of reports that its facts belong to.
 const GROUP: &str = "Graphics";
@@ -47,8 +53,8 @@ pub struct Display {
 }
 
 impl Display {
-    /// Starts a private X server with a number and an authority of its own. It ends when what is returned is dropped,
-    /// and when this process ends for any other reason.
+    /// Starts a private X server with a number and an authority of its own. It ends when the
+    /// returned display is dropped, and when this process ends for any other reason.
     ///
     /// # Errors
     /// Xvfb is not installed or does not start.
@@ -56,26 +62,35 @@ impl Display {
         let server = Server::start()?;
         let environment = vec![
             ("DISPLAY", Some(format!(":{}", server.number))),
-            ("XAUTHORITY", Some(path(&server.authority))),
+            ("XAUTHORITY", Some(path_in_proc(&server.authority))),
             ("WAYLAND_DISPLAY", None),
         ];
         Ok(Display { server: Some(server), environment })
     }
 
-    /// Returns why the private X server has ended by itself, if it has.
+    /// The reason why the private X server has ended by itself, if it has.
     pub fn died(&mut self) -> Option<String> {
         let server = self.server.as_mut()?;
         let status = server.child.try_wait().ok()??;
-        Some(format!("the private X server ended during the run ({status}): {}", server.last_words()))
+        Some(format!(
+            "the private X server ended during the run ({status}): {}",
+            server.last_words()
+        ))
     }
 
-    /// Returns facts about the display and the GL driver; none of one that does not answer.
+    /// Facts about the display and the GL driver; none if the driver does not answer.
     pub fn facts(&self) -> Vec<Fact> {
-        let Some(program) = graphics() else { return Vec::new() };
+        let Some(program) = graphics() else {
+            return Vec::new();
+        };
+
         let mut command = Command::new(program);
         command.arg("facts").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         set(&mut command, &self.environment);
-        let Ok(mut child) = command.spawn() else { return Vec::new() };
+        let Ok(mut child) = command.spawn() else {
+            return Vec::new();
+        };
+
         let mut output = String::new();
         if let Some(mut pipe) = child.stdout.take() {
             // A driver that hangs is killed.
@@ -85,11 +100,13 @@ impl Display {
                 let _ = pipe.read_to_string(&mut text);
                 let _ = sender.send(text);
             });
-            output = receiver.recv_timeout(Duration::from_secs(PATIENCE.unsigned_abs())).unwrap_or_default();
+            output = receiver
+                .recv_timeout(Duration::from_secs(ANSWER_TIMEOUT_S.unsigned_abs()))
+                .unwrap_or_default();
         }
         let _ = child.kill();
         let _ = child.wait();
-        output.lines().filter_map(fact).collect()
+        output.lines().filter_map(parse_fact).collect()
     }
 }
 
@@ -104,7 +121,7 @@ pub fn set(command: &mut Command, environment: &[Variable]) {
 }
 
 /// Reads `NAME\tLABEL\tVALUE`.
-fn fact(line: &str) -> Option<Fact> {
+fn parse_fact(line: &str) -> Option<Fact> {
     let mut fields = line.splitn(3, '\t').map(str::to_owned);
     let (name, label, value) = (fields.next()?, fields.next()?, fields.next()?);
     Some(Fact::from_text(name, label, GROUP.to_owned(), value))
@@ -122,14 +139,26 @@ struct Server {
 }
 
 impl Server {
+    /// Starts Xvfb and waits until it listens.
     fn start() -> Result<Server> {
-        let authority = authority().context("the authority of a private X server cannot be made")?;
-        let stderr = memory("xvfb")?;
+        let authority =
+            make_authority().context("the authority of a private X server cannot be made")?;
+        let stderr = make_memory_file("xvfb")?;
         let mut child = Command::new("/proc/self/exe")
             .arg0(XVFB)
             .arg(std::process::id().to_string())
-            .args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset", "-auth"])
-            .arg(path(&authority))
+            .args([
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                SCREEN,
+                "-nolisten",
+                "tcp",
+                "-noreset",
+                "-auth",
+            ])
+            .arg(path_in_proc(&authority))
             // The terminal's Ctrl-C is the tool's to handle.
             .process_group(0)
             .stdin(Stdio::null())
@@ -137,15 +166,17 @@ impl Server {
             .stderr(stderr.try_clone()?)
             .spawn()
             .context("a private X server cannot be started")?;
-        let number = child.stdout.take().and_then(number);
+        let number = child.stdout.take().and_then(read_number);
         let mut server = Server { child, number: number.unwrap_or_default(), authority, stderr };
         if number.is_none() {
-            end_child(&mut server.child, END);
+            end_child(&mut server.child, END_TIMEOUT);
             bail!("the private X server did not start: {}", server.last_words());
         }
+
         Ok(server)
     }
 
+    /// The last line that the server has printed.
     fn last_words(&mut self) -> String {
         let mut text = String::new();
         let _ = self.stderr.rewind().and_then(|()| self.stderr.read_to_string(&mut text));
@@ -153,11 +184,13 @@ impl Server {
         lines.rev().find(|line| !line.is_empty()).unwrap_or("it printed nothing").to_owned()
     }
 
-    /// Removes the socket of a server that was killed, unless another server uses the number by now. With -displayfd
-    /// there is not a lock file.
-    fn sweep(&self) {
+    /// Removes the socket of a server that was killed, unless another server uses the number by
+    /// now. With -displayfd there is not a lock file.
+    fn remove_socket(&self) {
         let socket = format!("/tmp/.X11-unix/X{}", self.number);
-        if UnixStream::connect(&socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
+        if UnixStream::connect(&socket)
+            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+        {
             let _ = std::fs::remove_file(socket);
         }
     }
@@ -166,61 +199,70 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // On SIGTERM it removes its socket by itself.
-        end_child(&mut self.child, END);
-        self.sweep();
+        end_child(&mut self.child, END_TIMEOUT);
+        self.remove_socket();
     }
 }
 
-/// Becomes the private X server, which ends when the tool does, for whatever reason. Runs in a process of its own.
+/// Becomes the private X server, which ends when the tool does, for whatever reason. Runs in a
+/// process of its own.
 pub fn xvfb(words: &[OsString]) {
-    let Some((parent, words)) = words.split_first() else { return };
+    let Some((parent, words)) = words.split_first() else {
+        return;
+    };
     // On SIGTERM an X server removes its files.
     let armed = set_parent_process_death_signal(Some(Signal::TERM));
-    let orphan = getppid().map(|pid| pid.as_raw_nonzero().to_string().into()) != Some(parent.clone());
+    let orphan =
+        getppid().map(|pid| pid.as_raw_nonzero().to_string().into()) != Some(parent.clone());
     if armed.is_err() || orphan {
         return;
     }
+
     let error = Command::new("Xvfb").args(words).exec();
     // The tool reads it.
     let _ = writeln!(std::io::stderr(), "Xvfb cannot be run ({error}); install the package xvfb");
 }
 
-/// The number of the display, once the server listens. It is written digits first and line end later, by a server that
-/// gives up where nobody reads that.
-fn number(mut pipe: ChildStdout) -> Option<u32> {
+/// The number of the display, once the server listens. It is written digits first and line end
+/// later, by a server that gives up where nobody reads that.
+fn read_number(mut pipe: ChildStdout) -> Option<u32> {
     let mut text = String::new();
     while !text.ends_with('\n') {
         let mut ready = [PollFd::new(&pipe, PollFlags::IN)];
-        poll(&mut ready, Some(&Timespec { tv_sec: PATIENCE, tv_nsec: 0 })).ok().filter(|ready| *ready > 0)?;
+        poll(&mut ready, Some(&Timespec { tv_sec: ANSWER_TIMEOUT_S, tv_nsec: 0 }))
+            .ok()
+            .filter(|ready| *ready > 0)?;
         let mut bytes = [0; 16];
         let length = pipe.read(&mut bytes).ok().filter(|length| *length > 0)?;
         text += std::str::from_utf8(&bytes[..length]).ok()?;
     }
+
     text.trim().parse().ok()
 }
 
 /// A file in memory that others of the same user can open.
-fn memory(name: &str) -> Result<File> {
+fn make_memory_file(name: &str) -> Result<File> {
     Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
 }
 
-/// Returns the name that other processes have for a file of this one.
-fn path(file: &File) -> String {
+/// The name that other processes have for a file of this one.
+fn path_in_proc(file: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_fd().as_raw_fd())
 }
 
 /// An Xauthority file: one random cookie, for every address and every display.
-fn authority() -> Result<File> {
+fn make_authority() -> Result<File> {
     const WILD: [u8; 2] = [0xff, 0xff];
     const EMPTY: [u8; 2] = [0, 0];
     let mut cookie = [0; 16];
     File::open(Path::new("/dev/urandom"))?.read_exact(&mut cookie)?;
-    let mut file = memory("xauthority")?;
+    let mut file = make_memory_file("xauthority")?;
     file.write_all(&[WILD, EMPTY, EMPTY].concat())?;
     for field in [&b"MIT-MAGIC-COOKIE-1"[..], &cookie] {
         file.write_all(&u16::try_from(field.len())?.to_be_bytes())?;
         file.write_all(field)?;
     }
+
     file.rewind()?;
     Ok(file)
 }

@@ -9,8 +9,8 @@ use std::time::SystemTime;
 /// that ends, on network file systems also of another host.
 ///
 /// The file is made if it is missing, for its owner alone, and stays. It is never cut or written,
-/// so nothing is lost where another file lies in its place; a link is not followed, and what is not
-/// a regular file is refused.
+/// so nothing is lost where another file lies in its place; a link is not followed, and anything
+/// but a regular file is refused.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -23,11 +23,11 @@ impl Lock {
     /// It cannot be made or opened, or is a link or no file. `Unsupported`: files cannot be locked
     /// there.
     pub fn try_take(path: &Path) -> Result<Option<Lock>> {
-        let file = open(path)?;
+        let file = open_or_make(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(unsupported(error)),
+            Err(TryLockError::Error(error)) => Err(locking_error(error)),
         }
     }
 
@@ -36,8 +36,8 @@ impl Lock {
     /// # Errors
     /// As [`Lock::try_take`].
     pub fn take(path: &Path) -> Result<Lock> {
-        let file = open(path)?;
-        file.lock().map_err(unsupported)?;
+        let file = open_or_make(path)?;
+        file.lock().map_err(locking_error)?;
         Ok(Lock { file })
     }
 
@@ -46,18 +46,18 @@ impl Lock {
     /// # Errors
     /// As [`Lock::try_take`].
     pub fn share(path: &Path) -> Result<Lock> {
-        let file = open(path)?;
-        file.lock_shared().map_err(unsupported)?;
+        let file = open_or_make(path)?;
+        file.lock_shared().map_err(locking_error)?;
         Ok(Lock { file })
     }
 
-    /// Returns true if anybody holds the file at `path`, alone or shared; nobody if it is missing
+    /// True if anybody holds the file at `path`, alone or shared; nobody if it is missing
     /// or cannot be opened, and perhaps somebody where files cannot be locked.
     pub fn is_held(path: &Path) -> bool {
         open_existing(path).is_ok_and(|file| file.try_lock().is_err())
     }
 
-    /// Returns a handle that holds the lock too, for another process to inherit.
+    /// A handle that holds the lock too, for another process to inherit.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -74,7 +74,7 @@ impl Lock {
     }
 }
 
-fn unsupported(error: Error) -> Error {
+fn locking_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Interrupted => error,
         _ => Error::new(ErrorKind::Unsupported, format!("files cannot be locked there ({error})")),
@@ -82,9 +82,14 @@ fn unsupported(error: Error) -> Error {
 }
 
 /// Opens the file at `path`, which is made if it is missing.
-fn open(path: &Path) -> Result<File> {
+fn open_or_make(path: &Path) -> Result<File> {
     let mut options = options();
-    let made = options.write(true).create(true).truncate(false).open(path).and_then(|file| regular(file, path));
+    let made = options
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .and_then(|file| check_regular(file, path));
     match made {
         Err(error) if is_read_only(&error) => open_existing(path).map_err(|_| error),
         made => made,
@@ -99,17 +104,18 @@ fn open_existing(path: &Path) -> Result<File> {
         Err(error) if is_read_only(&error) => options().open(path)?,
         opened => opened?,
     };
-    regular(file, path)
+    check_regular(file, path)
 }
 
 fn is_read_only(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-fn regular(file: File, path: &Path) -> Result<File> {
+fn check_regular(file: File, path: &Path) -> Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
     }
+
     Err(Error::new(ErrorKind::InvalidInput, format!("{} is no regular file", path.display())))
 }
 
@@ -124,7 +130,7 @@ fn options() -> std::fs::OpenOptions {
 
 #[cfg(not(unix))]
 fn options() -> std::fs::OpenOptions {
-    let mut options = File::options();
+    let mut options = crate::options();
     options.read(true);
     options
 }

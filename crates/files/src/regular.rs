@@ -1,19 +1,21 @@
 //! Files of others: only regular ones are read, and only so much of them.
 
-#[cfg(unix)]
-use std::fs::OpenOptions;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a file to read it, without ever waiting for another process: opening a named pipe would. Links are followed.
+use super::make::options;
+
+/// Opens a file to read it, without ever waiting for another process: opening a named pipe would.
+/// Links are followed.
 ///
 /// # Errors
 /// It cannot be opened, or is no regular file: a directory, a named pipe, a socket or a device.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    // Looked at first, since opening alone does something to some devices; and again, since it may be another by then.
+    // Looked at first, since opening alone does something to some devices; and again, since it may
+    // be another by then.
     check_regular(&fs::metadata(path)?)?;
-    let mut options = File::options();
+    let mut options = options();
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
@@ -25,18 +27,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Returns options that follow no link and wait for no named pipe: where others may write in a directory, a link leads
-/// anywhere.
-#[cfg(unix)]
-pub fn unfollowed() -> OpenOptions {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = File::options();
-    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-    options
-}
-
-/// Returns what a regular file holds.
+/// The bytes of a regular file.
 ///
 /// # Errors
 /// As [`open_regular`], or it has more than `most` bytes.
@@ -45,11 +36,12 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if file.metadata()?.len() > most {
         return Err(too_large(most));
     }
+
     // It may have grown.
     read_at_most(file, most)
 }
 
-/// Returns what can be read.
+/// The bytes of a source, to its end.
 ///
 /// # Errors
 /// It cannot be read, or is more than `most` bytes.
@@ -63,23 +55,26 @@ fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {}", words::bytes(most)))
 }
 
-/// Returns what a regular file of text holds.
+/// The text of a regular file.
 ///
 /// # Errors
 /// As [`read_regular`], or it is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read_regular(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    String::from_utf8(read_regular(path, most)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 fn check_regular(metadata: &Metadata) -> io::Result<()> {
-    match kind(metadata) {
+    match special_kind(metadata) {
         None => Ok(()),
-        Some(kind) => Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {kind}, not a file"))),
+        Some(kind) => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {kind}, not a file")))
+        }
     }
 }
 
-/// Returns what a file is; `None` of a regular one.
-fn kind(metadata: &Metadata) -> Option<&'static str> {
+/// The kind of a file that is not regular, in words; `None` for a regular one.
+pub(crate) fn special_kind(metadata: &Metadata) -> Option<&'static str> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
@@ -120,13 +115,17 @@ mod tests {
                 (io::ErrorKind::FileTooLarge, "it has more than 4 bytes")
             );
         }
+
         let _socket = UnixListener::bind(path("socket")).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), rustix::fs::Mode::RWXU).unwrap();
         symlink(path("pipe"), path("to-pipe")).unwrap();
         let refused = |path: &Path| open_regular(path).unwrap_err().to_string();
-        for (name, kind) in
-            [("socket", "a socket"), ("pipe", "a named pipe"), ("to-pipe", "a named pipe"), ("", "a directory")]
-        {
+        for (name, kind) in [
+            ("socket", "a socket"),
+            ("pipe", "a named pipe"),
+            ("to-pipe", "a named pipe"),
+            ("", "a directory"),
+        ] {
             assert_eq!(refused(&path(name)), format!("it is {kind}, not a file"), "{name}");
         }
         assert_eq!(refused(Path::new("/dev/null")), "it is a device, not a file");

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// As many links as Linux follows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Checks that nobody but this user and root can put anything in the place of `path`, or of a
 /// directory above it, as OpenSSH does with the files that it obeys. The check ends where nothing
@@ -16,14 +16,14 @@ const MOST_LINKS: usize = 40;
 /// Each component, and each link that is followed, must belong to the user or to root, or to
 /// whoever owns `/`: in a user namespace that may be neither, and it decides about everything
 /// anyway. None may be writable by others, except a directory with the sticky bit, in which others
-/// cannot touch what is not theirs. Its group may write what is the user's own: many systems give
-/// each user a group and a umask of 002, and whom a user lets in beyond that is known to them. Root
-/// trusts no group, nor does a user the group of a directory of root's.
+/// cannot touch files that are not theirs. Its group may write the user's own: many systems give
+/// each user a group and a umask of 002, and users know whom they let in beyond that. Root trusts
+/// no group, nor does a user the group of a directory of root's.
 ///
 /// # Errors
 /// A sentence that says which component is whose, or who may write it.
 pub fn check_trusted(path: &Path) -> Result<(), String> {
-    check(path, rustix::process::geteuid().as_raw())
+    check_components(path, rustix::process::geteuid().as_raw())
 }
 
 /// The name of the user to whom a file or directory belongs, if that is another than this one.
@@ -32,10 +32,11 @@ pub fn other_owner(path: &Path) -> Option<String> {
     (owner != rustix::process::geteuid().as_raw()).then(|| user_name(owner))
 }
 
-fn check(path: &Path, user: u32) -> Result<(), String> {
-    let path = std::path::absolute(path).map_err(|error| format!("{} is no path ({error})", path.display()))?;
+fn check_components(path: &Path, user: u32) -> Result<(), String> {
+    let path = std::path::absolute(path)
+        .map_err(|error| format!("{} is no path ({error})", path.display()))?;
     let top = fs::symlink_metadata("/").map_or(0, |top| top.uid());
-    let mut ahead = parts(&path);
+    let mut ahead = components_reversed(&path);
     let mut walked = PathBuf::new();
     let mut links = 0;
     while let Some(part) = ahead.pop() {
@@ -43,51 +44,67 @@ fn check(path: &Path, user: u32) -> Result<(), String> {
             walked.pop();
             continue;
         }
+
         let component = walked.join(part);
-        let found = match fs::symlink_metadata(&component) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
-            found => found.map_err(|error| unseen(&component, &error))?,
+        let metadata = match fs::symlink_metadata(&component) {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Ok(());
+            }
+            metadata => metadata.map_err(|error| inspection_error(&component, &error))?,
         };
-        judge(&component, &found, user, top)?;
-        if !found.is_symlink() {
+        check_component(&component, &metadata, user, top)?;
+        if !metadata.is_symlink() {
             walked = component;
             continue;
         }
+
         links += 1;
-        if links > MOST_LINKS {
+        if links > MAX_LINKS {
             return Err(format!("{} leads through too many links", path.display()));
         }
-        let target = fs::read_link(&component).map_err(|error| unseen(&component, &error))?;
-        ahead.extend(parts(&target));
+
+        let target =
+            fs::read_link(&component).map_err(|error| inspection_error(&component, &error))?;
+        ahead.extend(components_reversed(&target));
     }
+
     Ok(())
 }
 
-fn unseen(component: &Path, error: &std::io::Error) -> String {
+fn inspection_error(component: &Path, error: &std::io::Error) -> String {
     format!("{} cannot be looked at ({error})", component.display())
 }
 
 /// The components of a path, the last one first.
-fn parts(path: &Path) -> Vec<OsString> {
+fn components_reversed(path: &Path) -> Vec<OsString> {
     path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
 }
 
-fn judge(component: &Path, found: &Metadata, user: u32, top: u32) -> Result<(), String> {
+fn check_component(component: &Path, found: &Metadata, user: u32, top: u32) -> Result<(), String> {
     let owner = found.uid();
     let name = component.display();
     if ![user, 0, top].contains(&owner) {
         return Err(format!("{name} belongs to {}", user_name(owner)));
     }
+
     let is_sticky = found.is_dir() && found.mode() & 0o1000 != 0;
     if found.is_symlink() || is_sticky {
         return Ok(());
     }
     if found.mode() & 0o002 != 0 {
-        return Err(format!("{name}, which belongs to {}, may be written by every user", user_name(owner)));
+        return Err(format!(
+            "{name}, which belongs to {}, may be written by every user",
+            user_name(owner)
+        ));
     }
     let is_own = user != 0 && owner == user;
     if found.mode() & 0o020 != 0 && !is_own {
-        return Err(format!("{name}, which belongs to {}, may be written by its group", user_name(owner)));
+        return Err(format!(
+            "{name}, which belongs to {}, may be written by its group",
+            user_name(owner)
+        ));
     }
     Ok(())
 }
@@ -144,7 +161,7 @@ mod tests {
         let stranger = Stranger::new();
         let path = stranger.directory("theirs");
         // The temporary directory itself is the first that is not root's where the tests are not.
-        let refused = check(&path.join("none/file"), stranger.user).unwrap_err();
+        let refused = check_components(&path.join("none/file"), stranger.user).unwrap_err();
         assert!(refused.contains("belongs to") && refused.starts_with("/"), "{refused}");
         if stranger.user == 0 {
             assert!(refused.contains("theirs belongs to nobody"), "{refused}");
@@ -154,19 +171,19 @@ mod tests {
     #[test]
     fn what_is_ones_own_or_does_not_exist_is_trusted() {
         let folder = tempfile::tempdir().unwrap();
-        check(folder.path(), me()).unwrap();
-        check(&folder.path().join("none/yet"), me()).unwrap();
-        check(Path::new("/"), me()).unwrap();
+        check_components(folder.path(), me()).unwrap();
+        check_components(&folder.path().join("none/yet"), me()).unwrap();
+        check_components(Path::new("/"), me()).unwrap();
     }
 
     #[test]
     fn what_others_may_write_is_refused_unless_it_is_sticky() {
         let folder = tempfile::tempdir().unwrap();
         set_mode(folder.path(), 0o707);
-        let refused = check(&folder.path().join("file"), me()).unwrap_err();
+        let refused = check_components(&folder.path().join("file"), me()).unwrap_err();
         assert!(refused.contains("may be written by every user"), "{refused}");
         set_mode(folder.path(), 0o1777);
-        check(&folder.path().join("file"), me()).unwrap();
+        check_components(&folder.path().join("file"), me()).unwrap();
     }
 
     #[test]
@@ -175,10 +192,14 @@ mod tests {
         set_mode(folder.path(), 0o770);
         let found = fs::symlink_metadata(folder.path()).unwrap();
         let (path, owner) = (folder.path(), found.uid());
-        let checked = judge(path, &found, owner, 0);
+        let checked = check_component(path, &found, owner, 0);
         assert_eq!(checked.is_ok(), owner != 0, "{checked:?}");
         // As another user sees a directory of root's, or of the owner of `/`.
-        assert!(judge(path, &found, owner + 1, owner).unwrap_err().contains("may be written by its group"));
+        assert!(
+            check_component(path, &found, owner + 1, owner)
+                .unwrap_err()
+                .contains("may be written by its group")
+        );
     }
 
     #[test]
@@ -187,15 +208,19 @@ mod tests {
         let (open, link) = (folder.path().join("open"), folder.path().join("link"));
         fs::create_dir(&open).unwrap();
         symlink("./none/.././open", &link).unwrap();
-        check(&link, me()).unwrap();
+        check_components(&link, me()).unwrap();
         set_mode(&open, 0o777);
         fs::remove_file(&link).unwrap();
-        symlink("../".to_owned() + folder.path().file_name().unwrap().to_str().unwrap() + "/open", &link).unwrap();
-        let refused = check(&link.join("file"), me()).unwrap_err();
+        symlink(
+            "../".to_owned() + folder.path().file_name().unwrap().to_str().unwrap() + "/open",
+            &link,
+        )
+        .unwrap();
+        let refused = check_components(&link.join("file"), me()).unwrap_err();
         assert!(refused.contains("/open, which"), "{refused}");
         let turn = folder.path().join("turn");
         symlink(&turn, &turn).unwrap();
-        assert!(check(&turn, me()).unwrap_err().contains("too many links"));
+        assert!(check_components(&turn, me()).unwrap_err().contains("too many links"));
     }
 
     #[test]
@@ -203,11 +228,12 @@ mod tests {
         if me() != 0 {
             return;
         }
+
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("link");
         symlink("/", &link).unwrap();
-        check(&link, 0).unwrap();
+        check_components(&link, 0).unwrap();
         std::os::unix::fs::lchown(&link, Some(65534), None).unwrap();
-        assert!(check(&link, 0).unwrap_err().contains("belongs to nobody"));
+        assert!(check_components(&link, 0).unwrap_err().contains("belongs to nobody"));
     }
 }

@@ -1,42 +1,67 @@
 //! Files that are there whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use super::make::options;
+use super::regular::special_kind;
+
+/// More characters of a file's name are not in the name of the unfinished file beside it.
+const MAX_NAME_CHARACTERS: usize = 40;
+
 /// Writes a file beside its place and puts it there when it is whole and on the disk: readers see
 /// the old one or the new one, also after a power cut; writers do not meet, be they threads, or on
-/// other hosts, and what a writer that was killed leaves behind begins with a dot. For what nobody
-/// can make again.
+/// other hosts, and a file that a killed writer leaves behind begins with a dot. For files that
+/// nobody can make again.
 ///
 /// # Errors
 /// It cannot be written; nothing is left behind.
 pub fn write_whole(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(target, bytes, File::sync_all)?;
+    replace(target, bytes, &options(), File::sync_all)?;
     sync_folder(target.parent().unwrap_or(target))
 }
 
 /// Writes a file as [`write_whole`] does, but does not wait for the disk: after a power cut it may
-/// be empty. For what can be made again, where waiting for each of many files would be slow.
+/// be empty. For files that can be made again, where waiting for each of many would be slow.
 ///
 /// # Errors
 /// It cannot be written; nothing is left behind.
 pub fn write_atomically(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(target, bytes, |_| Ok(()))
+    replace(target, bytes, &options(), |_| Ok(()))
 }
 
-fn replace(target: &Path, bytes: &[u8], finish: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
-    let name = target.file_name().unwrap_or_default().display();
+/// Puts a file in a place where there is none, or another file or a link, and nothing else.
+pub(crate) fn replace(
+    target: &Path,
+    bytes: &[u8],
+    options: &OpenOptions,
+    finish: impl Fn(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    // Root could rename over a device.
+    if let Ok(there) = fs::symlink_metadata(target)
+        && !there.is_symlink()
+        && let Some(kind) = special_kind(&there)
+    {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {kind}")));
+    }
+
+    // The partial file's name may be no longer than the system allows.
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
     // Two hosts may have equal numbers of processes, but hardly at the same nanosecond; if so, the
     // second is refused.
     let moment = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos());
     let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let partial = target.with_file_name(format!(".{name}.{}-{count}-{moment}", std::process::id()));
-    let mut file = File::options().write(true).create_new(true).open(&partial)?;
-    let written = file.write_all(bytes).and_then(|()| finish(&file)).and_then(|()| fs::rename(&partial, target));
+    let mut file = options.clone().write(true).create_new(true).open(&partial)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| finish(&file))
+        .and_then(|()| fs::rename(&partial, target));
     if written.is_err() {
         // It may not be there at all.
         let _ = fs::remove_file(&partial);
@@ -47,10 +72,14 @@ fn replace(target: &Path, bytes: &[u8], finish: impl Fn(&File) -> io::Result<()>
 /// Waits until the names in a directory are on the disk.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
-    let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    match File::open(here).and_then(|folder| folder.sync_all()) {
+    let folder_path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match File::open(folder_path).and_then(|folder| folder.sync_all()) {
         // Some file systems cannot, and a directory that may be written need not be readable.
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+        {
+            Ok(())
+        }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         synced => synced,
     }
@@ -70,14 +99,36 @@ mod tests {
     fn a_file_is_replaced_and_nothing_else_stays() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("file");
-        for (write, bytes) in [(write_whole as fn(&Path, &[u8]) -> _, b"old"), (write_atomically, b"new")] {
+        for (write, bytes) in
+            [(write_whole as fn(&Path, &[u8]) -> _, b"old"), (write_atomically, b"new")]
+        {
             write(&target, bytes).unwrap();
             assert_eq!(fs::read(&target).unwrap(), bytes);
         }
+
         let taken = folder.path().join("taken");
         fs::create_dir(&taken).unwrap();
         write_whole(&taken, b"bytes").unwrap_err();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn the_longest_name_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("n".repeat(255));
+        write_whole(&target, b"bytes").unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"bytes");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_files_and_links_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        let refused = write_whole(&pipe, b"bytes").unwrap_err();
+        assert_eq!(refused.to_string(), "it is a named pipe");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[cfg(unix)]

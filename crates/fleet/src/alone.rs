@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::state::MANIFEST;
-use super::state::NODES;
+use super::state::NODES_FOLDER;
 use files::Lock;
 
 /// The file that a collector holds while it works; it is empty and stays.
@@ -21,24 +21,28 @@ pub struct Alone {
 }
 
 impl Alone {
-    /// Removes what locking made, where nothing has come of it.
+    /// Removes the lock's file and directory, unless the directory has become a fleet's.
     pub fn undo(self) {
-        if let Some(directory) = self.path.parent().filter(|directory| !directory.join(MANIFEST).exists()) {
-            // A directory that holds anything else stays.
-            let _ = fs::remove_file(&self.path).and_then(|()| fs::remove_dir(directory));
+        let Some(directory) = self.path.parent() else { return };
+        if directory.join(MANIFEST).exists() {
+            return;
         }
+
+        // A directory that holds anything else stays.
+        let _ = fs::remove_file(&self.path).and_then(|()| fs::remove_dir(directory));
     }
 }
 
-/// Waits until no other collector works in a fleet's directory, removes what one that was killed left half written, and
-/// returns what keeps others out until it is dropped.
+/// Waits until no other collector works in a fleet's directory, calling `waiting` first if one
+/// does, and keeps others out until the returned value is dropped. Files that a killed collector
+/// left half written are removed.
 ///
 /// # Errors
 /// The directory cannot be written.
 pub fn alone(directory: &Path, waiting: impl FnOnce()) -> Result<Alone> {
     let path = directory.join(LOCK);
     let why = || format!("{} cannot be locked; make room or try another directory", path.display());
-    fs::create_dir_all(directory).with_context(why)?;
+    files::make_directories(directory).with_context(why)?;
     // Never twice: Windows would wait for itself.
     let lock = match Lock::try_take(&path).with_context(why)? {
         Some(lock) => lock,
@@ -47,11 +51,12 @@ pub fn alone(directory: &Path, waiting: impl FnOnce()) -> Result<Alone> {
             Lock::take(&path).with_context(why)?
         }
     };
-    // What a collector that was killed had half written. Names of journals begin otherwise.
-    for entry in fs::read_dir(directory.join(NODES)).into_iter().flatten().flatten() {
+    // Half-written files of a collector that was killed; no journal's name begins with a dot.
+    for entry in fs::read_dir(directory.join(NODES_FOLDER)).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             let _ = fs::remove_file(entry.path());
         }
     }
+
     Ok(Alone { path, _lock: lock })
 }

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::state::{Fleet, NODES, State};
+use super::state::{Fleet, NODES_FOLDER, State};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
 use files::{read_regular, write_whole};
-use journal::{self, Attempt, Head, Journal, MOST_BYTES, NodeId};
+use journal::{self, Attempt, Head, Journal, MAX_JOURNAL_BYTES, NodeId};
 
-/// Most bytes of a node's name in a file's name, and of a task's: two of them and the rest are shorter than file
-/// systems' 255.
-const LONGEST: usize = 80;
+/// The longest part of a file's name for a node's name, and for a task's: two of them and the rest
+/// are shorter than file systems' 255.
+const MAX_NAME_BYTES: usize = 80;
 
 /// The outcome for the files that were looked at.
 #[derive(Debug, Default)]
@@ -27,19 +27,21 @@ pub struct Collected {
     pub run: Option<String>,
     /// Files that were not taken in.
     pub refused: Vec<Refused>,
-    /// Files in the directories that hold no journal and are not the tool's own, each with how it begins.
+    /// Files in the directories that hold no journal and are not the tool's own, each with how it
+    /// begins.
     pub others: Vec<Refused>,
 }
 
 impl Collected {
-    /// Says of nodes that are missing what the files say that bear their names.
+    /// Explains why nodes are missing by the refused files that are named after them.
     pub fn explain(&self, fleet: &mut Fleet) {
         for entry in fleet.entries.iter_mut().filter(|entry| entry.state == State::Missing) {
             let node = entry.id.node.as_str();
             let files = self.refused.iter().chain(&self.others).filter(|file| file.is_of(node));
-            let found: Vec<String> = files.map(|file| format!("{}: {}", file.path.display(), file.reason)).collect();
-            if !found.is_empty() {
-                entry.reason = Some(format!("no journal of it: {}", found.join("; ")));
+            let reasons: Vec<String> =
+                files.map(|file| format!("{}: {}", file.path.display(), file.reason)).collect();
+            if !reasons.is_empty() {
+                entry.reason = Some(format!("no journal of it: {}", reasons.join("; ")));
             }
         }
     }
@@ -55,16 +57,19 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// Returns what is in a directory.
+    /// The entries of a directory.
     ///
     /// # Errors
-    /// The directory, which cannot be read.
+    /// The directory itself, if it cannot be read.
     pub fn or_entries(path: &Path) -> Result<ReadDir, Refused> {
-        let refused = |error| Refused { path: path.to_path_buf(), reason: format!("it cannot be read: {error}") };
+        let refused = |error| Refused {
+            path: path.to_path_buf(),
+            reason: format!("it cannot be read: {error}"),
+        };
         fs::read_dir(path).map_err(refused)
     }
 
-    /// Returns true if the file, or a directory it lies in, is named after a node.
+    /// True if the file, or a directory it lies in, is named after a node.
     fn is_of(&self, node: &str) -> bool {
         let named = |part: &std::ffi::OsStr| {
             let rest = part.to_str().and_then(|name| name.strip_prefix(node));
@@ -74,9 +79,10 @@ impl Refused {
     }
 }
 
-/// Takes in every journal at or below `sources` that belongs to the fleet run `name`; without a name, to the one that
-/// is found first. Those that are to `redact` say no more whose machine it was. Files are written whole or not at all,
-/// under names made of what they hold: collecting again, in parallel or after a crash gives the same files.
+/// Takes in every journal at or below `sources` that belongs to the fleet run `name`; without a
+/// name, to the one that is found first. With `redact` they no longer say whose machine it was.
+/// Files are written whole or not at all, under names made of their content: collecting again, in
+/// parallel or after a crash gives the same files.
 ///
 /// # Errors
 /// The fleet's directory cannot be written.
@@ -90,15 +96,22 @@ pub fn collect(
     let mut files = Vec::new();
     let mut collected = Collected { run: name.map(str::to_owned), ..Collected::default() };
     for source in sources {
-        gather(source, &mut files, &mut collected);
+        gather_files(source, &mut files, &mut collected);
     }
+
     files.sort();
     collected.others.sort_by(|a, b| a.path.cmp(&b.path));
     for path in files {
-        match delivered(&path, redact) {
-            Ok((attempt, part)) if collected.run.as_ref().is_none_or(|name| *name == attempt.run) => {
+        match read_delivered(&path, redact) {
+            Ok((attempt, part))
+                if collected.run.as_ref().is_none_or(|name| *name == attempt.run) =>
+            {
                 collected.run.get_or_insert_with(|| attempt.run.clone());
-                if store(into, &attempt, &part, catalogue)? { collected.taken += 1 } else { collected.known += 1 }
+                if store_journal(into, &attempt, &part, catalogue)? {
+                    collected.taken += 1
+                } else {
+                    collected.known += 1
+                }
             }
             Ok((attempt, _)) => {
                 let reason = format!("it belongs to the fleet run '{}'", attempt.run);
@@ -107,26 +120,32 @@ pub fn collect(
             Err(reason) => collected.refused.push(Refused { path, reason: format!("{reason:#}") }),
         }
     }
+
     Ok(collected)
 }
 
-/// Every file at or below `path` that is or claims to be a journal, and what else there is.
-fn gather(path: &Path, files: &mut Vec<PathBuf>, collected: &mut Collected) {
+/// Adds every file at or below `path` that is or claims to be a journal to `files`, and the others
+/// to `collected`.
+fn gather_files(path: &Path, files: &mut Vec<PathBuf>, collected: &mut Collected) {
     if !path.is_dir() {
         files.push(path.to_path_buf());
         return;
     }
+
     let entries = match Refused::or_entries(path) {
         Ok(entries) => entries,
         Err(refused) => return collected.refused.push(refused),
     };
     let is_run = path.join(journal::FILE).exists();
-    // What goes while it is looked at, an engine has put elsewhere.
+    // A file that disappears meanwhile was put elsewhere by an engine.
     for path in entries.flatten().map(|entry| entry.path()) {
         // Links are not followed: they may lead round in a circle.
-        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+
         if metadata.is_dir() {
-            gather(&path, files, collected);
+            gather_files(&path, files, collected);
         } else if metadata.is_file() {
             // Engines name what a node printed as they like, and keep other files beside it.
             match journal::head(&path) {
@@ -145,7 +164,7 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>, collected: &mut Collected) {
     }
 }
 
-/// Returns true if it is a file of the tool's beside journals: a summary, a manifest, a lock.
+/// True if it is a file of the tool's beside journals: a summary, a manifest, a lock.
 fn is_own(path: &Path) -> bool {
     let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     hidden || path.extension().is_some_and(|end| end == "json")
@@ -154,12 +173,16 @@ fn is_own(path: &Path) -> bool {
 /// A journal as it was at one moment: a node may be writing it.
 type Delivered = (Vec<u8>, Journal);
 
-/// Reads a journal, and says which attempt it is of.
-fn delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
-    let mut bytes = read_regular(path, MOST_BYTES).with_context(|| format!("{} cannot be read", path.display()))?;
+/// Reads a journal, with the attempt that it is of.
+fn read_delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
+    let mut bytes = read_regular(path, MAX_JOURNAL_BYTES)
+        .with_context(|| format!("{} cannot be read", path.display()))?;
     let mut journal = journal::parse(&bytes[..], path)?;
-    let mut attempt =
-        journal.run.fleet.clone().context("it is not part of a fleet run: it was made without --fleet")?;
+    let mut attempt = journal
+        .run
+        .fleet
+        .clone()
+        .context("it is not part of a fleet run: it was made without --fleet")?;
     if redact && !journal.run.is_redacted() {
         attempt.id.node = alias(&attempt.id.node);
         journal.redact();
@@ -173,32 +196,45 @@ fn delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
     Ok((attempt, (bytes, journal)))
 }
 
-/// Returns what stands for the name of a node that is left out: of the same node the same.
+/// The name in place of a node's that is left out: for the same node always the same.
 pub fn alias(node: &str) -> String {
     format!("node-{:08x}", hash(node) as u32)
 }
 
-/// Puts a journal into the fleet's directory, unless what is there is as long; returns whether it did.
-fn store(into: &Path, attempt: &Attempt, (bytes, journal): &Delivered, catalogue: &Catalogue) -> Result<bool> {
-    let folder = into.join(NODES);
+/// Puts a journal into the fleet's directory, unless the one that is there is as long; true if it
+/// did.
+fn store_journal(
+    into: &Path,
+    attempt: &Attempt,
+    (bytes, journal): &Delivered,
+    catalogue: &Catalogue,
+) -> Result<bool> {
+    let folder = into.join(NODES_FOLDER);
     let target = folder.join(file_name(attempt, &journal.run.started, journal.run.seed));
-    let why = || format!("{} cannot be written; make room or try another directory", target.display());
-    fs::create_dir_all(&folder).with_context(why)?;
-    // The same attempt, gathered while it went on and again when it had ended: the longer one holds the shorter.
+    let why =
+        || format!("{} cannot be written; make room or try another directory", target.display());
+    files::make_directories(&folder).with_context(why)?;
+    // The same attempt, gathered while it went on and again when it had ended: the longer one holds
+    // the shorter.
     if fs::metadata(&target).is_ok_and(|there| there.len() >= bytes.len() as u64) {
         return Ok(false);
     }
+
     write_whole(&target, bytes).with_context(why)?;
     archive::keep(&Results::new(journal, catalogue, None), &target)?;
     Ok(true)
 }
 
-/// The name of an attempt's file: a hostile node name makes a strange one, and none that leads anywhere else. A node
-/// that is requeued by an engine which does not count is told apart by when it began.
+/// The name of an attempt's file: a hostile node name makes a strange one, and none that leads
+/// anywhere else. A node that is requeued by an engine which does not count is told apart by when
+/// it began.
 fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
-    // An empty name would leave one that begins with a dot, which would be taken for a half-written file.
-    let plain =
-        |text: &str| Some(encoded(text, LONGEST)).filter(|name| !name.is_empty()).unwrap_or_else(|| "%".to_owned());
+    // An empty name would leave one that begins with a dot, which would be taken for a half-written
+    // file.
+    let plain = |text: &str| match encoded(text, MAX_NAME_BYTES) {
+        name if name.is_empty() => "%".to_owned(),
+        name => name,
+    };
     let Attempt { run, id: NodeId { node, task }, attempt } = attempt;
     let hash = hash(&format!("{run}\0{node}\0{task}\0{attempt}\0{started}\0{seed}"));
     format!("{}.{}.{attempt}.{hash:016x}.jsonl", plain(node), plain(task))

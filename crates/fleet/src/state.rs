@@ -1,4 +1,5 @@
-//! A fleet run as its directory has it: what each node delivered, and whether that is all.
+//! A fleet run as its directory has it: the results that each node delivered, and whether they are
+//! all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use analysis::Summary;
 use catalogue::Catalogue;
 use files::{read_text, write_whole};
-use journal::{Attempt, Ended, Head, MOST_BYTES, NodeId};
+use journal::{Attempt, Ended, Head, MAX_JOURNAL_BYTES, NodeId};
 
 /// The folder of journals in a fleet's directory.
-pub(super) const NODES: &str = "nodes";
+pub(super) const NODES_FOLDER: &str = "nodes";
 
 /// The file that says which fleet run a directory is of.
 pub(super) const MANIFEST: &str = "fleet.json";
@@ -22,7 +23,7 @@ pub(super) const MANIFEST: &str = "fleet.json";
 const FORMAT: &str = "unixmark-fleet/1";
 
 /// The ends of journals that hold everything.
-const WHOLE: [Ended; 2] = [Ended::Complete, Ended::Budget];
+const WHOLE_ENDS: [Ended; 2] = [Ended::Complete, Ended::Budget];
 
 /// The manifest.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -42,7 +43,8 @@ pub enum State {
     Whole,
     /// A run is there that was cut short, interrupted, or failed.
     Partial,
-    /// No whole run is there yet, and the engine still has the node's job, or the journal is not collected yet.
+    /// No whole run is there yet, and the engine still has the node's job, or the journal is not
+    /// collected yet.
     Late,
     /// Nothing is there of a node that should deliver.
     #[default]
@@ -92,33 +94,42 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Says which nodes should deliver, in addition to those named before.
+    /// Writes down the nodes that should deliver, in addition to those named before.
     ///
     /// # Errors
     /// The directory is of another fleet run, or cannot be written.
     pub fn expect(directory: &Path, run: &str, nodes: &[String]) -> Result<()> {
         Fleet::name(directory, Some(run))?;
-        let mut manifest = manifest(directory)?.unwrap_or_default();
+        let mut manifest = read_manifest(directory)?.unwrap_or_default();
         manifest.format = FORMAT.to_owned();
         manifest.run = run.to_owned();
         manifest.expected.extend(nodes.iter().cloned());
         let target = directory.join(MANIFEST);
         let text = serde_json::to_string_pretty(&manifest)? + "\n";
-        fs::create_dir_all(directory)
+        files::make_directories(directory)
             .and_then(|()| write_whole(&target, text.as_bytes()))
-            .with_context(|| format!("{} cannot be written; make room or try another directory", target.display()))
+            .with_context(|| {
+                format!(
+                    "{} cannot be written; make room or try another directory",
+                    target.display()
+                )
+            })
     }
 
-    /// The name of the fleet run in `directory`; of one that has none, the name that is `asked` for, if any is.
+    /// The name of the fleet run in `directory`; of one that has none, the name that is `asked`
+    /// for, if any is.
     ///
     /// # Errors
-    /// It has another fleet run than that, or what says so is damaged, or of a later version.
+    /// It has another fleet run than that, or its manifest is damaged, or of a later version.
     pub fn name(directory: &Path, asked: Option<&str>) -> Result<Option<String>> {
-        let known = manifest(directory)?.map(|manifest| manifest.run);
+        let known = read_manifest(directory)?.map(|manifest| manifest.run);
         if let (Some(known), Some(asked)) = (known.as_deref(), asked)
             && known != asked
         {
-            bail!("{} has the fleet run '{known}' and not '{asked}'; try another directory", directory.display());
+            bail!(
+                "{} has the fleet run '{known}' and not '{asked}'; try another directory",
+                directory.display()
+            );
         }
         Ok(known.or_else(|| asked.map(str::to_owned)))
     }
@@ -128,31 +139,35 @@ impl Fleet {
     /// # Errors
     /// It has none, or cannot be read.
     pub fn read(directory: &Path, catalogue: &Catalogue) -> Result<Fleet> {
-        let Manifest { run, expected, .. } = known(directory)?;
-        let (parts, unreadable) = read_all(paths(directory)?, catalogue, &run);
+        let Manifest { run, expected, .. } = read_known_manifest(directory)?;
+        let (parts, unreadable) = read_parts(journal_paths(directory)?, catalogue, &run);
         let usual = usual_build(&parts);
-        let mut entries: Vec<Entry> =
-            parts.into_iter().map(|(id, parts)| entry(id, parts, usual.as_deref(), &expected)).collect();
-        for broken in unreadable.into_iter().map(self::unreadable) {
+        let mut entries: Vec<Entry> = parts
+            .into_iter()
+            .map(|(id, parts)| entry_of_parts(id, parts, usual.as_deref(), &expected))
+            .collect();
+        for broken in unreadable.into_iter().map(unreadable_entry) {
             match entries.iter_mut().find(|entry| entry.id == broken.id) {
                 Some(entry) => entry.notes.extend(broken.reason),
                 None => entries.push(broken),
             }
         }
+
         let nodes: BTreeSet<String> = entries.iter().map(|entry| entry.id.node.clone()).collect();
-        entries.extend(expected.into_iter().filter(|node| !nodes.contains(node)).map(missing));
+        entries
+            .extend(expected.into_iter().filter(|node| !nodes.contains(node)).map(missing_entry));
         entries.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(Fleet { run, entries })
     }
 
-    /// Returns true if every node has delivered a whole run.
+    /// True if every node has delivered a whole run.
     pub fn is_complete(&self) -> bool {
         self.entries.iter().all(|entry| entry.state == State::Whole)
     }
 }
 
 /// A journal that was delivered.
-struct Part {
+struct DeliveredPart {
     attempt: Attempt,
     path: PathBuf,
     summary: Summary,
@@ -160,15 +175,15 @@ struct Part {
     fault: Option<String>,
 }
 
-impl Part {
+impl DeliveredPart {
     fn build(&self) -> Option<&String> {
         self.summary.run.build.as_ref().map(|build| &build.hash)
     }
 }
 
 /// The manifest of a directory that should have one.
-fn known(directory: &Path) -> Result<Manifest> {
-    manifest(directory)?.ok_or_else(|| NoFleet(directory.to_path_buf()).into())
+fn read_known_manifest(directory: &Path) -> Result<Manifest> {
+    read_manifest(directory)?.ok_or_else(|| NoFleet(directory.to_path_buf()).into())
 }
 
 /// A directory that was named as a fleet's and is not.
@@ -177,22 +192,33 @@ pub struct NoFleet(PathBuf);
 
 impl std::fmt::Display for NoFleet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} has no fleet run; `unixmark collect … --into {0}` makes one", self.0.display())
+        write!(
+            f,
+            "{} has no fleet run; `unixmark collect … --into {0}` makes one",
+            self.0.display()
+        )
     }
 }
 
 impl std::error::Error for NoFleet {}
 
-fn manifest(directory: &Path) -> Result<Option<Manifest>> {
+fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
     let path = directory.join(MANIFEST);
-    let text = match read_text(&path, MOST_BYTES) {
+    let text = match read_text(&path, MAX_JOURNAL_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be read", path.display()));
+        }
     };
-    let manifest: Manifest = serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
+    let manifest: Manifest =
+        serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
     if manifest.format != FORMAT {
-        bail!("{} is of the format '{}'; this version reads '{FORMAT}'", path.display(), manifest.format);
+        bail!(
+            "{} is of the format '{}'; this version reads '{FORMAT}'",
+            path.display(),
+            manifest.format
+        );
     }
     Ok(Some(manifest))
 }
@@ -206,37 +232,41 @@ pub struct Journals {
     pub superseded: Vec<PathBuf>,
 }
 
-/// Returns which journals in a fleet's directory count, without reading nodes that made only one attempt.
+/// The journals in a fleet's directory that count, and the others, without reading nodes that made
+/// only one attempt.
 ///
 /// # Errors
 /// The directory has no fleet run, or cannot be read.
 pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
-    let Manifest { run, .. } = known(directory)?;
+    let Manifest { run, .. } = read_known_manifest(directory)?;
     let mut tasks: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    for path in paths(directory)? {
+    for path in journal_paths(directory)? {
         tasks.entry(task_of(&path)).or_default().push(path);
     }
+
     let mut journals = Journals::default();
     for paths in tasks.into_values() {
         if paths.len() == 1 {
             journals.counting.extend(paths);
             continue;
         }
-        let (parts, unreadable) = read_all(paths, catalogue, &run);
+
+        let (parts, unreadable) = read_parts(paths, catalogue, &run);
         journals.counting.extend(unreadable.into_iter().map(|(path, _)| path));
         for mut attempts in parts.into_values() {
-            sort(&mut attempts);
+            sort_attempts(&mut attempts);
             let mut paths = attempts.into_iter().map(|part| part.path);
             journals.counting.extend(paths.next());
             journals.superseded.extend(paths);
         }
     }
+
     journals.counting.sort();
     Ok(journals)
 }
 
-fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
-    let folder = directory.join(NODES);
+fn journal_paths(directory: &Path) -> Result<Vec<PathBuf>> {
+    let folder = directory.join(NODES_FOLDER);
     let why = || format!("{} cannot be read", folder.display());
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -245,82 +275,113 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
     };
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<std::io::Result<_>>().with_context(why)?;
-    // What a collector that was killed left behind ends otherwise.
+    // Files that a killed collector left behind end otherwise.
     paths.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
     paths.sort();
     Ok(paths)
 }
 
-/// Returns the task that a journal's file is named after: NODE.TASK of NODE.TASK.ATTEMPT.HASH.jsonl.
+/// The task that a journal's file is named after: NODE.TASK of
+/// NODE.TASK.ATTEMPT.HASH.jsonl.
 fn task_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.rsplitn(4, '.').last().unwrap_or_default().to_owned()
 }
 
 /// The attempts at each task of each node.
-type Parts = BTreeMap<NodeId, Vec<Part>>;
+type Parts = BTreeMap<NodeId, Vec<DeliveredPart>>;
 
-/// Reads parts of the fleet run `run`; also returns which cannot be read, and why.
-fn read_all(paths: Vec<PathBuf>, catalogue: &Catalogue, run: &str) -> (Parts, Vec<(PathBuf, anyhow::Error)>) {
+/// Reads parts of the fleet run `run`; second, the paths that cannot be read, each with its error.
+fn read_parts(
+    paths: Vec<PathBuf>,
+    catalogue: &Catalogue,
+    run: &str,
+) -> (Parts, Vec<(PathBuf, anyhow::Error)>) {
     let mut parts = Parts::new();
     let mut unreadable = Vec::new();
     for path in paths {
-        match part(path.clone(), catalogue, run) {
+        match read_part(path.clone(), catalogue, run) {
             Ok(part) => parts.entry(part.attempt.id.clone()).or_default().push(part),
             Err(error) => unreadable.push((path, error)),
         }
     }
+
     (parts, unreadable)
 }
 
 /// Reads a part of the fleet run `run`.
-fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
+fn read_part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<DeliveredPart> {
     let summary = archive::summary(&path, catalogue)?;
-    let attempt =
-        summary.run.fleet.clone().with_context(|| format!("{} is not part of a fleet run", path.display()))?;
+    let attempt = summary
+        .run
+        .fleet
+        .clone()
+        .with_context(|| format!("{} is not part of a fleet run", path.display()))?;
     if attempt.run != run {
         bail!("{} belongs to the fleet run '{}'", path.display(), attempt.run);
     }
-    Ok(Part { fault: fault(&summary), summary, attempt, path })
+
+    Ok(DeliveredPart { fault: fault(&summary), summary, attempt, path })
 }
 
 /// Why a run is not whole.
 fn fault(summary: &Summary) -> Option<String> {
     match summary.end {
-        None => Some(format!("its journal was cut short after {}", words::count(summary.trials, "trial"))),
-        Some(end) if !WHOLE.contains(&end) => {
-            Some(format!("its run ended as '{}' after {}", end.name(), words::count(summary.trials, "trial")))
-        }
-        // What was begun is not what was measured. A burn-in has no figures.
-        Some(_) => {
-            let first = summary.errors.first().or(summary.skipped.first()).filter(|_| summary.figures.is_empty());
+        None => Some(format!(
+            "its journal was cut short after {}",
+            words::count(summary.trials, "trial")
+        )),
+        Some(end) if !WHOLE_ENDS.contains(&end) => Some(format!(
+            "its run ended as '{}' after {}",
+            end.name(),
+            words::count(summary.trials, "trial")
+        )),
+        // The run ended, but it may have measured nothing. A burn-in has no figures either.
+        Some(_) if summary.figures.is_empty() => {
+            let first = summary.errors.first().or(summary.skipped.first());
             first.map(|missing| format!("nothing of it could be measured: {}", missing.reason))
         }
+        Some(_) => None,
     }
 }
 
 /// The build that most nodes have, the least of several.
 fn usual_build(parts: &Parts) -> Option<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
-    for build in parts.values().flatten().filter_map(Part::build) {
+    for build in parts.values().flatten().filter_map(DeliveredPart::build) {
         *counts.entry(build).or_default() += 1;
     }
-    let most = counts.values().max().copied()?;
-    counts.into_iter().find(|(_, count)| *count == most).map(|(build, _)| build.clone())
+
+    let max_count = counts.values().max().copied()?;
+    counts.into_iter().find(|(_, count)| *count == max_count).map(|(build, _)| build.clone())
 }
 
 /// Puts the attempt that counts first: the first that is whole, else the first.
-fn sort(parts: &mut [Part]) {
+fn sort_attempts(parts: &mut [DeliveredPart]) {
     parts.sort_by_cached_key(|part| {
-        (part.fault.is_some(), part.attempt.attempt, part.summary.run.started.clone(), part.path.clone())
+        (
+            part.fault.is_some(),
+            part.attempt.attempt,
+            part.summary.run.started.clone(),
+            part.path.clone(),
+        )
     });
 }
 
-fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTreeSet<String>) -> Entry {
-    sort(&mut parts);
+fn entry_of_parts(
+    id: NodeId,
+    mut parts: Vec<DeliveredPart>,
+    usual: Option<&str>,
+    expected: &BTreeSet<String>,
+) -> Entry {
+    sort_attempts(&mut parts);
     let mut notes = Vec::new();
     if parts.len() > 1 {
-        notes.push(format!("{} attempts were delivered; attempt {} counts", parts.len(), parts[0].attempt.attempt));
+        notes.push(format!(
+            "{} attempts were delivered; attempt {} counts",
+            parts.len(),
+            parts[0].attempt.attempt
+        ));
     }
     // Sorted above; a group has one part at least.
     let part = parts.swap_remove(0);
@@ -339,26 +400,26 @@ fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTree
         reason: part.fault,
         notes,
         attempt: Some(part.attempt.attempt),
-        journal: part.path.file_name().map(|name| Path::new(NODES).join(name)),
+        journal: part.path.file_name().map(|name| Path::new(NODES_FOLDER).join(name)),
         summary: Some(Box::new(part.summary)),
     }
 }
 
 /// A journal that cannot be read, by what its name says.
-fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
+fn unreadable_entry((path, error): (PathBuf, anyhow::Error)) -> Entry {
     let task = task_of(&path);
     let (node, task) = task.rsplit_once('.').unwrap_or((&task, ""));
     Entry {
         id: NodeId { node: node.to_owned(), task: task.to_owned() },
         state: State::Partial,
         reason: Some(format!("{error:#}")),
-        journal: path.file_name().map(|name| Path::new(NODES).join(name)),
+        journal: path.file_name().map(|name| Path::new(NODES_FOLDER).join(name)),
         ..Entry::default()
     }
 }
 
-/// Returns the entry of a node without a journal.
-fn missing(node: String) -> Entry {
+/// The entry of a node without a journal.
+fn missing_entry(node: String) -> Entry {
     Entry {
         id: NodeId { node, task: String::new() },
         reason: Some("no journal of it was found".to_owned()),

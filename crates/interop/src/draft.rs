@@ -1,25 +1,36 @@
 //! A journal while it is put together from a report.
+//!
+//! A reader gives a draft what it finds: facts of the system, and cells with their trials. Cells
+//! are of two kinds. UnixBench's and BYTE's results are those of tests of the catalogue, found by
+//! their labels ([`Draft::cell_for`]), so that they get scores and an index. Figures of other
+//! suites keep their own names, whatever the catalogue has under these
+//! ([`Draft::foreign_cell_for`]), and each value becomes a trial ([`Draft::add_outcomes`]).
+//!
+//! What cannot be read becomes a warning: a line ([`Draft::skip_line`]), a value with its reason, a
+//! date. [`Draft::finish`] writes those about values and dates, when all of them are known.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::lines::{ABSURD, collapsed};
-use super::{date, printable};
-use catalogue::{Catalogue, Condition, Metric, Test};
-use journal::{Cell, End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Run, Score, Trial, Warning};
+use super::date;
+use super::figure::{Heading, Outcome, Reading, check_measurable, describe_gap, shorten_name};
+use super::lines::collapse_blanks;
+use super::plain::excerpt;
+use catalogue::{Catalogue, Condition, Test};
+use journal::{
+    Cell, End, Ended, FORMAT, Fact, Facts, Journal, Key, NoValue, Procedure, Run, Score, Trial,
+    Warning,
+};
+use words::Grouped;
 
-/// Warnings about unreadable lines that are kept; a damaged file has one per line.
-const MOST_UNREAD: usize = 20;
-
-/// Characters of a line that a warning quotes.
-const QUOTED: usize = 60;
+/// Maximum warnings about lines that cannot be read; a damaged file would have one for each.
+const MAX_UNREAD_WARNINGS: usize = 20;
 
 /// A journal in the making.
 #[derive(Clone)]
 pub(super) struct Draft<'a> {
-    /// The catalogue, where labels are looked up.
     pub catalogue: &'a Catalogue,
-    /// The first line to be.
+    /// The journal's first line, as far as it is known.
     pub run: Run,
     /// Seconds that the run took, if the text says.
     pub seconds: f64,
@@ -27,44 +38,22 @@ pub(super) struct Draft<'a> {
     cells: Vec<Cell>,
     /// The trials of each cell.
     trials: Vec<Vec<Trial>>,
-    /// Test and copies → the cell.
+    /// The cell and the reason of each repetition without a value.
+    gaps: Vec<(usize, NoValue)>,
+    /// The number of each cell, by its test and copies.
     numbers: BTreeMap<(String, u32), usize>,
     warnings: Vec<Warning>,
-    unread: usize,
-}
-
-/// The heading that another suite prints a number under.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Heading<'u> {
-    /// The suite's own name for it.
-    pub label: String,
-    /// The number of copies or threads behind it.
-    pub copies: u32,
-    pub unit: &'u str,
-    pub metric: Metric,
-}
-
-impl<'u> Heading<'u> {
-    /// A higher-is-better figure at one copy.
-    pub fn rate(label: impl Into<String>, unit: &'u str) -> Heading<'u> {
-        Heading { label: label.into(), copies: 1, unit, metric: Metric::Rate }
-    }
-
-    /// A lower-is-better figure at one copy.
-    pub fn time(label: impl Into<String>, unit: &'u str) -> Heading<'u> {
-        Heading { metric: Metric::Time, ..Heading::rate(label, unit) }
-    }
-
-    /// Returns it as one of several copies.
-    pub fn at(self, copies: u32) -> Heading<'u> {
-        Heading { copies: copies.max(1), ..self }
-    }
+    skipped_lines: usize,
+    /// The date in the text's own words, if they are not understood.
+    unknown_date: Option<String>,
 }
 
 impl<'a> Draft<'a> {
-    /// Returns a draft that knows what the file's name tells: `HOST-YYYY-MM-DD-NN`, as UnixBench names its files.
+    /// A draft with the host and date of the file's name, if it is `HOST-YYYY-MM-DD-NN` as
+    /// UnixBench names its files.
     pub fn new(file_name: &str, catalogue: &'a Catalogue) -> Draft<'a> {
-        let file_name: String = file_name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let file_name: String =
+            file_name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let (host, started) = date::from_file_name(&file_name).unwrap_or_default();
         let run = Run {
             format: FORMAT.to_owned(),
@@ -82,15 +71,17 @@ impl<'a> Draft<'a> {
             facts: Facts::default(),
             cells: Vec::new(),
             trials: Vec::new(),
+            gaps: Vec::new(),
             numbers: BTreeMap::new(),
             warnings: Vec::new(),
-            unread: 0,
+            skipped_lines: 0,
+            unknown_date: None,
         };
-        draft.fact("imported.file", "File", "Imported", &file_name);
+        draft.add_fact("imported.file", "File", "Imported", &file_name);
         draft
     }
 
-    /// Notes something that touches the whole run, once.
+    /// Adds a warning about the whole run, unless it has the same already.
     pub fn warn(&mut self, text: String) {
         let warning = Warning { cell: None, text };
         if !self.warnings.contains(&warning) {
@@ -98,22 +89,21 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes something that touches one cell.
-    pub fn warn_of(&mut self, cell: usize, text: String) {
+    pub fn warn_about_cell(&mut self, cell: usize, text: String) {
         self.warnings.push(Warning { cell: Some(cell), text });
     }
 
-    /// Notes that a line, counted from 1, is left out.
-    pub fn unread(&mut self, number: usize, line: &str) {
-        self.unread += 1;
-        if self.unread <= MOST_UNREAD {
-            self.warn(format!("line {number} is not understood and left out: '{}'", quoted(line)));
+    /// Warns that a line is left out, by its number in the file.
+    pub fn skip_line(&mut self, number: usize, line: &str) {
+        self.skipped_lines += 1;
+        if self.skipped_lines <= MAX_UNREAD_WARNINGS {
+            self.warn(format!("line {number} is not understood and left out: '{}'", excerpt(line)));
         }
     }
 
-    /// Notes a fact of the system unless it is empty; the last one wins.
-    pub fn fact(&mut self, name: &str, label: &str, group: &str, value: &str) {
-        let value = collapsed(value);
+    /// Adds a fact of the system unless it is empty; a later one of the same name replaces it.
+    pub fn add_fact(&mut self, name: &str, label: &str, group: &str, value: &str) {
+        let value = collapse_blanks(value);
         if !value.is_empty() {
             self.facts.remove(name);
             let (name, label, group) = (name.to_owned(), label.to_owned(), group.to_owned());
@@ -121,116 +111,201 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes the host that a text names; without one it stays as the file's name has it.
-    pub fn host(&mut self, host: &str) {
+    /// Sets the host unless it is empty: then that of the file's name stays.
+    pub fn set_host(&mut self, host: &str) {
         if !host.is_empty() {
             host.clone_into(&mut self.run.host);
         }
     }
 
-    /// Notes the start that a text names; without one it stays as the file's name has it.
-    pub fn started(&mut self, started: Option<String>) {
+    /// Sets the start of the run, in RFC 3339, if there is one: otherwise that of the file's name
+    /// stays.
+    pub fn set_start(&mut self, started: Option<String>) {
         if let Some(started) = started {
             self.run.started = started;
         }
     }
 
-    /// Returns true if no cell has been made yet.
-    pub fn is_empty(&self) -> bool {
+    /// As [`Draft::set_start`]. Where `started` is `None`, a warning will quote the words that are
+    /// no date.
+    pub fn set_start_or_quote(&mut self, words: &str, started: Option<String>) {
+        if started.is_none() && !words.trim().is_empty() {
+            self.unknown_date.get_or_insert_with(|| excerpt(words));
+        }
+        self.set_start(started);
+    }
+
+    pub fn has_no_cells(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// Returns the test that reports call `label`; BYTE's end in "Test" where UnixBench's do not.
-    pub fn test(&self, label: &str) -> Option<Arc<Test>> {
-        let bare = label.len().checked_sub(5).filter(|at| label.is_char_boundary(*at)).map(|at| label.split_at(at));
-        let bare = bare.filter(|(_, end)| end.eq_ignore_ascii_case(" test")).map(|(bare, _)| bare);
-        let known = |label: &str| self.catalogue.by_label(label).map(Arc::clone);
-        known(label).or_else(|| known(bare?)).or_else(|| known(&format!("{label} Test")))
+    /// The test that reports call `label`. BYTE's labels end in "Test" where UnixBench's do not, so
+    /// it is looked up with and without that word.
+    pub fn find_test(&self, label: &str) -> Option<Arc<Test>> {
+        let by_label = |label: &str| self.catalogue.by_label(label).map(Arc::clone);
+        by_label(label)
+            .or_else(|| by_label(without_final_test(label)?))
+            .or_else(|| by_label(&format!("{label} Test")))
     }
 
-    /// Returns the number of the cell of `label` at `copies`, which is made if need be. A label that
-    /// no test has gets a cell of its own.
-    pub fn cell(&mut self, label: &str, copies: u32, unit: &str) -> usize {
-        let test = self.test(label);
-        let name = test.as_ref().map_or_else(|| self.invented(label), |test| test.id.clone());
+    /// The number of the cell of `label` at `copies`, which is added if need be. A label that no
+    /// test has gets a cell outside the indexes, and a warning.
+    pub fn cell_for(&mut self, label: &str, copies: u32, unit: &str) -> usize {
+        let test = self.find_test(label);
+        let name = test.as_ref().map_or_else(|| self.invent_name(label), |test| test.id.clone());
         if let Some(number) = self.numbers.get(&(name.clone(), copies)) {
             return *number;
         }
+
         let number = self.cells.len();
-        self.numbers.insert((name.clone(), copies), number);
-        self.trials.push(Vec::new());
-        match test {
+        let cell = match test {
             Some(test) => {
                 let mut cell = Cell::new(number, &test, copies, None, &Condition::none());
                 if !unit.is_empty() && !unit.eq_ignore_ascii_case(&cell.unit) {
-                    self.warn_of(number, format!("it is reported in {unit}, while the baseline is in {}", cell.unit));
+                    let baseline = &cell.unit;
+                    let text =
+                        format!("it is reported in {unit}, while the baseline is in {baseline}");
+                    self.warn_about_cell(number, text);
                     unit.clone_into(&mut cell.unit);
                 }
-                self.cells.push(cell);
+                cell
             }
             None => {
-                let called = quoted(label);
-                self.warn(format!("no test of the catalogue is called '{called}': it is shown outside the indexes"));
-                self.cells.push(stranger(number, &name, label, copies, unit));
+                let label_start = excerpt(label);
+                self.warn(format!(
+                    "no test of the catalogue is called '{label_start}': it is shown outside the indexes"
+                ));
+                stranger(number, &name, label, copies, unit)
+            }
+        };
+        self.push_cell(name, cell)
+    }
+
+    /// The number of the cell of another suite's figure, which is added if need be, whatever the
+    /// catalogue has under that name.
+    ///
+    /// Its key is the label as printed: a slug would lose the signs in which `a+b` and `a*b`
+    /// differ. A second figure of that label, in another unit or direction, has its unit in the
+    /// key; a third one a number.
+    pub fn foreign_cell_for(&mut self, figure: &Heading<'_>) -> usize {
+        let label = shorten_name(&figure.label);
+        let name = if self.catalogue.test(&label).is_some() {
+            format!("{label}-imported")
+        } else {
+            label.clone()
+        };
+
+        for name in [name.clone(), format!("{name} {}", figure.unit)] {
+            let Some(number) = self.numbers.get(&(name.clone(), figure.copies)).copied() else {
+                return self.add_foreign(name, label, figure);
+            };
+            let cell = &self.cells[number];
+            if (cell.unit.as_str(), cell.metric) == (figure.unit, figure.metric) {
+                return number;
             }
         }
+
+        let is_free = |name: &String| !self.numbers.contains_key(&(name.clone(), figure.copies));
+        let free = words::free_name([name.clone()], |twin| format!("{name} #{twin}"), is_free);
+        self.add_foreign(free, label, figure)
+    }
+
+    fn add_foreign(&mut self, name: String, label: String, figure: &Heading<'_>) -> usize {
+        let Heading { copies, unit, metric, .. } = *figure;
+        let cell = stranger(self.cells.len(), &name, &label, copies, unit).printed();
+        self.push_cell(name, Cell { metric, ..cell })
+    }
+
+    /// Adds a cell under the name of its test, and returns its number.
+    fn push_cell(&mut self, name: String, cell: Cell) -> usize {
+        let number = cell.id;
+        self.numbers.insert((name, cell.key.copies), number);
+        self.trials.push(Vec::new());
+        self.cells.push(cell);
         number
     }
 
-    /// Returns the number of the cell of a `label` that is another suite's, whatever the catalogue has under that name.
-    pub fn foreign(&mut self, label: &str, copies: u32, unit: &str, metric: Metric) -> usize {
-        let bare = self.invented(label);
-        // Names lose the signs in which `a+b` and `a*b` differ.
-        let is_own = |name: &String| {
-            let number = self.numbers.get(&(name.clone(), copies));
-            number.is_none_or(|number| self.cells[*number].label == label)
-        };
-        let name = words::free_name([bare.clone()], |twin| format!("{bare}-{twin}"), is_own);
-        let next = self.cells.len();
-        let number = *self.numbers.entry((name.clone(), copies)).or_insert(next);
-        if number == next {
-            self.trials.push(Vec::new());
-            self.cells.push(Cell { metric, ..stranger(number, &name, label, copies, unit) });
-        }
-        number
+    /// Adds a trial for each value to the cell of another suite's figure. A number that cannot have
+    /// been measured becomes a warning.
+    pub fn add_values(&mut self, figure: &Heading<'_>, values: impl IntoIterator<Item = f64>) {
+        self.add_outcomes(figure, values.into_iter().map(Ok));
     }
 
-    /// Makes the cell of another suite's figure with a trial for each of its values. A value that is 0 or was printed
-    /// as 0 says nothing, and is left out.
-    pub fn figure(&mut self, figure: &Heading<'_>, values: impl IntoIterator<Item = f64>) {
-        let usable = |value: &f64| *value > 0.0 && *value <= ABSURD;
-        let (values, others): (Vec<f64>, Vec<f64>) = values.into_iter().partition(usable);
-        if !others.is_empty() {
-            self.warn(format!(
-                "'{}' has a figure that is 0 as printed, or that cannot have been measured: it is left out",
-                quoted(&figure.label)
-            ));
-        }
-        if values.is_empty() {
+    /// Adds a trial for each repetition to the cell of another suite's figure; without repetitions
+    /// there is no cell. One that has no value becomes a warning when the journal is finished.
+    pub fn add_outcomes(
+        &mut self,
+        figure: &Heading<'_>,
+        outcomes: impl IntoIterator<Item = Outcome>,
+    ) {
+        let mut outcomes = outcomes.into_iter().peekable();
+        if outcomes.peek().is_none() {
             return;
         }
-        let cell = self.foreign(&figure.label, figure.copies, figure.unit, figure.metric);
-        let trial = |(block, value)| {
-            let score = Some(Score { value, samples: 1, ..Score::default() });
-            Trial { cell, block, score, ..Trial::default() }
-        };
-        self.put(cell, (0..).zip(values).map(trial).collect());
+
+        let cell = self.foreign_cell_for(figure);
+        for outcome in outcomes {
+            let trial = match check_measurable(outcome) {
+                Ok(value) => {
+                    let score = Some(Score { value, samples: 1, ..Score::default() });
+                    Trial { score, ..Trial::default() }
+                }
+                Err(gap) => {
+                    let trial = gap.to_trial(cell, 0);
+                    self.gaps.push((cell, gap));
+                    trial
+                }
+            };
+            let block = self.trials[cell].len() as u32;
+            self.trials[cell].push(Trial { cell, block, ..trial });
+        }
     }
 
-    /// Returns a cell that was made.
+    /// Warns of the figures that lack values: once for each reason.
+    fn warn_about_gaps(&mut self) {
+        let gaps = std::mem::take(&mut self.gaps).into_iter().map(|gap| (gap, ()));
+        for ((cell, gap), missing) in gaps.grouped() {
+            let repetitions = self.trials[cell].len();
+            self.warn(describe_gap(&self.cells[cell].label, &gap, missing.len(), repetitions));
+        }
+    }
+
+    /// Adds a reading of a text, with the host, date and facts that it has.
+    pub fn add_reading(&mut self, reading: Reading) {
+        self.set_host(&reading.host);
+        self.set_start(reading.started.clone());
+        if reading.cpus > 0 {
+            self.run.cpus = reading.cpus;
+        }
+        for [name, label, group, value] in &reading.facts {
+            self.add_fact(name, label, group, value);
+        }
+        for note in &reading.notes {
+            self.warn(note.clone());
+        }
+        for figure in reading.into_figures() {
+            let heading = figure.heading();
+            self.add_values(&heading, figure.values.iter().copied());
+            self.add_outcomes(&heading, figure.gaps.iter().cloned().map(Err));
+        }
+    }
+
     pub fn cell_mut(&mut self, number: usize) -> Option<&mut Cell> {
         self.cells.get_mut(number)
     }
 
-    /// Gives a cell its score, in place of what it had.
-    pub fn put_score(&mut self, cell: usize, value: f64, seconds: f64, samples: u32) {
+    /// Replaces a cell's trials by one with a score. `seconds` is the mean length of its `samples`.
+    pub fn set_score(&mut self, cell: usize, value: f64, seconds: f64, samples: u32) {
         let score = Some(Score { value, seconds, samples, ..Score::default() });
-        self.put(cell, vec![Trial { cell, score, ..Trial::default() }]);
+        self.set_trials(cell, vec![Trial { cell, score, ..Trial::default() }]);
     }
 
-    /// Gives a cell its trials, in place of those it had.
-    pub fn put(&mut self, number: usize, trials: Vec<Trial>) {
-        let Some(place) = self.trials.get_mut(number) else { return };
+    /// Replaces a cell's trials, with a warning if it had any. Ignores a number that no cell has.
+    pub fn set_trials(&mut self, number: usize, trials: Vec<Trial>) {
+        let Some(place) = self.trials.get_mut(number) else {
+            return;
+        };
+
         if !place.is_empty() {
             let text = "the file has it more than once: the last one counts";
             self.warnings.push(Warning { cell: Some(number), text: text.to_owned() });
@@ -238,15 +313,21 @@ impl<'a> Draft<'a> {
         *place = trials;
     }
 
-    /// Returns the journal.
+    /// The journal, with warnings about values, lines and a date that could not be read.
     pub fn finish(mut self) -> Journal {
-        if self.unread > MOST_UNREAD {
-            let more = self.unread - MOST_UNREAD;
-            self.warn(format!("{more} more lines are not understood and left out: the file may be damaged"));
+        self.warn_about_gaps();
+        if self.skipped_lines > MAX_UNREAD_WARNINGS {
+            let more = self.skipped_lines - MAX_UNREAD_WARNINGS;
+            self.warn(format!(
+                "{more} more lines are not understood and left out: the file may be damaged"
+            ));
         }
-        if self.run.started.is_empty() {
+        if let Some(words) = self.unknown_date.take().filter(|_| self.run.started.is_empty()) {
+            self.warn(format!("its date is not understood: '{words}'"));
+        } else if self.run.started.is_empty() {
             self.warn("the file has no time stamp, so the date of the run is unknown".to_owned());
         }
+
         Journal {
             run: self.run,
             facts: self.facts,
@@ -258,8 +339,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns a name for a label that is not in the catalogue, which no test of the catalogue has.
-    pub fn invented(&self, label: &str) -> String {
+    /// A name made of a label's words, which no test of the catalogue has.
+    pub fn invent_name(&self, label: &str) -> String {
         let words = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let words: Vec<String> = words.map(str::to_lowercase).collect();
         let name = if words.is_empty() { "unnamed".to_owned() } else { words.join("-") };
@@ -267,6 +348,15 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// A label without its last word, if that is "Test".
+fn without_final_test(label: &str) -> Option<&str> {
+    const WORD: &str = " test";
+    let at = label.len().checked_sub(WORD.len()).filter(|at| label.is_char_boundary(*at))?;
+    let (bare, end) = label.split_at(at);
+    end.eq_ignore_ascii_case(WORD).then_some(bare)
+}
+
+/// A cell of no test in the catalogue: outside the indexes, its values as they are printed.
 fn stranger(id: usize, test: &str, label: &str, copies: u32, unit: &str) -> Cell {
     Cell {
         id,
@@ -275,19 +365,11 @@ fn stranger(id: usize, test: &str, label: &str, copies: u32, unit: &str) -> Cell
         unit: unit.to_owned(),
         timebase: 1.0,
         scale: 1.0,
+        // UnixBench's file programs print whole KB per second.
+        truncate: unit == "KBps",
         category: "misc".to_owned(),
         ..Cell::default()
     }
-}
-
-/// A text out of JSON, which may escape what a terminal must not get.
-pub(super) fn cleaned(text: &str) -> String {
-    collapsed(&text.chars().map(printable).collect::<String>())
-}
-
-/// The start of a text, as a warning quotes it.
-pub(super) fn quoted(text: &str) -> String {
-    words::beginning(text.trim(), QUOTED)
 }
 
 #[cfg(test)]
@@ -298,10 +380,13 @@ mod tests {
     fn labels_differ_in_dashes_capitals_and_a_final_test() {
         let catalogue = Catalogue::load().unwrap();
         let draft = Draft::new("", &catalogue);
-        let id = |label: &str| draft.test(label).map(|test| test.id.clone());
-        for label in
-            ["System Call Overhead", "system call overhead", "System-Call  Overhead Test", "SYSTEM CALL OVERHEAD TEST"]
-        {
+        let id = |label: &str| draft.find_test(label).map(|test| test.id.clone());
+        for label in [
+            "System Call Overhead",
+            "system call overhead",
+            "System-Call  Overhead Test",
+            "SYSTEM CALL OVERHEAD TEST",
+        ] {
             assert_eq!(id(label).as_deref(), Some("syscall"), "{label}");
         }
         assert_eq!(id("System Call"), None);
@@ -314,16 +399,23 @@ mod tests {
     fn strange_labels_get_names_of_their_own() {
         let catalogue = Catalogue::load().unwrap();
         let mut draft = Draft::new("", &catalogue);
-        let number = draft.cell("Frobnicate -- Fast (2 ways)", 1, "fps");
-        assert_eq!(draft.cell("Frobnicate -- Fast (2 ways)", 1, "fps"), number);
-        assert_ne!(draft.cell("Frobnicate -- Fast (2 ways)", 2, "fps"), number);
-        draft.cell("syscall", 1, "lps");
-        draft.cell("…", 1, "lps");
+        let number = draft.cell_for("Frobnicate -- Fast (2 ways)", 1, "fps");
+        assert_eq!(draft.cell_for("Frobnicate -- Fast (2 ways)", 1, "fps"), number);
+        assert_ne!(draft.cell_for("Frobnicate -- Fast (2 ways)", 2, "fps"), number);
+        draft.cell_for("syscall", 1, "lps");
+        draft.cell_for("…", 1, "lps");
         let journal = draft.finish();
         let names: Vec<&str> = journal.cells.iter().map(|cell| cell.key.test.as_str()).collect();
-        assert_eq!(names, ["frobnicate-fast-2-ways", "frobnicate-fast-2-ways", "syscall-imported", "unnamed"]);
-        assert_eq!((journal.cells[0].unit.as_str(), journal.cells[0].category.as_str()), ("fps", "misc"));
-        let told = journal.warnings.iter().filter(|warning| warning.text.contains("'Frobnicate")).count();
+        assert_eq!(
+            names,
+            ["frobnicate-fast-2-ways", "frobnicate-fast-2-ways", "syscall-imported", "unnamed"]
+        );
+        assert_eq!(
+            (journal.cells[0].unit.as_str(), journal.cells[0].category.as_str()),
+            ("fps", "misc")
+        );
+        let told =
+            journal.warnings.iter().filter(|warning| warning.text.contains("'Frobnicate")).count();
         assert_eq!(told, 1);
     }
 
@@ -331,13 +423,16 @@ mod tests {
     fn the_last_of_two_counts() {
         let catalogue = Catalogue::load().unwrap();
         let mut draft = Draft::new("", &catalogue);
-        let number = draft.cell("System Call Overhead", 1, "lps");
-        draft.put(number, vec![Trial { at: 1.0, ..Trial::default() }]);
-        draft.put(number, vec![Trial { at: 2.0, ..Trial::default() }]);
+        let number = draft.cell_for("System Call Overhead", 1, "lps");
+        draft.set_trials(number, vec![Trial { at: 1.0, ..Trial::default() }]);
+        draft.set_trials(number, vec![Trial { at: 2.0, ..Trial::default() }]);
         let journal = draft.finish();
         assert_eq!(journal.trials.iter().map(|trial| trial.at).collect::<Vec<_>>(), [2.0]);
         assert!(
-            journal.warnings.iter().any(|warning| warning.cell == Some(0) && warning.text.contains("more than once"))
+            journal
+                .warnings
+                .iter()
+                .any(|warning| warning.cell == Some(0) && warning.text.contains("more than once"))
         );
     }
 }

@@ -1,31 +1,45 @@
 //! Figures that benchmark programs print, for `import` and for programs that unixmark executes.
 //!
-//! Where a format does not say which direction is better, a unit of work per second is
-//! higher-is-better, and everything else is lower-is-better.
+//! A text goes through three steps: its JSON documents are found ([`documents`]), the kind of
+//! program is chosen unless the user named it ([`choose_kind`]), and the kind's reader makes a
+//! [`Reading`] of each run ([`Kind::read_runs`]). A text of no kind may be another suite's, which
+//! only `import` reads: its cells become figures ([`read_suite`]). A text has several runs where
+//! Go's configuration changes, or where documents of JSON have figures in common.
+//!
+//! Each figure has a direction: higher or lower is better. It is the format's where that has one,
+//! as JMH's modes and Go's lines of units do; otherwise that of the unit ([`metric_of`]). If
+//! neither shows it, it is unknown until the user gives it (`--better`).
 
+mod benches;
+mod distribution;
+mod go;
 mod json;
-mod lines;
+mod tail;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use anyhow::{Error, Result, bail, ensure};
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
 
-use crate::draft::{Draft, Heading, cleaned};
-use crate::lines::ABSURD;
-use crate::text::Text;
-use catalogue::Metric;
-use journal::{Journal, MOST_PRINTED, Printed};
+use crate::Unrecognised;
+use crate::bytes;
+use crate::draft::Draft;
+use crate::end;
+use crate::figure::{Heading, MAX_MEASUREMENTS, Reading};
+use crate::plain::to_plain;
+use crate::text::{self, Text};
+use catalogue::{Catalogue, unit};
+use journal::{Cell, Journal, MAX_PRINTED_FIGURES, NoValue, Printed};
+use words::Grouped;
 
-/// Figures of a text; the largest suites have some thousands.
-const MOST_MEASUREMENTS: usize = 10_000;
+pub use crate::figure::Measurement;
+pub use tail::Tail;
 
-/// Values of a figure; of a program that prints more, neighbours are averaged.
-const MOST_VALUES: usize = 1000;
-
-/// Lines of a text at which its JSON is looked for.
-const MOST_STARTS: usize = 100;
+/// The reason of a figure whose line has no newline.
+const CUT: &str = "its line is cut off";
 
 /// A kind of benchmark program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,48 +56,89 @@ pub enum Kind {
     Jmh,
     /// nanobench's JSON.
     Nanobench,
-    /// A plain object `{"name": number}`: lower is better, without a unit.
+    /// A plain object `{"name": number}`, without units, or figures with names and units.
     Json,
 }
 
 impl Kind {
     /// All kinds, in the order in which a text is tried.
-    pub const ALL: [Kind; 7] =
-        [Kind::Gbench, Kind::Pytest, Kind::Jmh, Kind::Nanobench, Kind::Json, Kind::Gobench, Kind::Criterion];
+    pub const ALL: [Kind; 7] = [
+        Kind::Gbench,
+        Kind::Pytest,
+        Kind::Jmh,
+        Kind::Nanobench,
+        Kind::Json,
+        Kind::Gobench,
+        Kind::Criterion,
+    ];
 
-    /// Returns the word for it in options.
+    /// The word for the kind in options.
     pub fn name(self) -> &'static str {
-        self.words().0
-    }
-
-    /// Returns its word and its program.
-    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Gobench => ("gobench", "go test -bench"),
-            Kind::Gbench => ("gbench", "Google Benchmark"),
-            Kind::Criterion => ("criterion", "criterion"),
-            Kind::Pytest => ("pytest", "pytest-benchmark"),
-            Kind::Jmh => ("jmh", "JMH"),
-            Kind::Nanobench => ("nanobench", "nanobench"),
-            Kind::Json => ("json", "JSON"),
+            Kind::Gobench => "gobench",
+            Kind::Gbench => "gbench",
+            Kind::Criterion => "criterion",
+            Kind::Pytest => "pytest",
+            Kind::Jmh => "jmh",
+            Kind::Nanobench => "nanobench",
+            Kind::Json => "json",
         }
     }
 
-    /// Adds what a text, or the JSON in it, holds of this kind.
-    fn put(self, json: &Value, text: &str, to: &mut Measurements) {
+    /// The name of the program in messages.
+    fn program(self) -> &'static str {
         match self {
-            Kind::Gbench => json::gbench(json, to),
-            Kind::Pytest => json::pytest(json, to),
-            Kind::Jmh => json::jmh(json, to),
-            Kind::Nanobench => json::nanobench(json, to),
-            Kind::Json => json::plain(json, to),
-            Kind::Gobench => lines::gobench(text, to),
-            Kind::Criterion => lines::criterion(text, to),
+            Kind::Gobench => "go test -bench",
+            Kind::Gbench => "Google Benchmark",
+            Kind::Criterion => "criterion",
+            Kind::Pytest => "pytest-benchmark",
+            Kind::Jmh => "JMH",
+            Kind::Nanobench => "nanobench",
+            Kind::Json => "JSON",
         }
+    }
+
+    /// Reads the runs of this kind that a text and the JSON in it hold.
+    fn read_runs(self, documents: &[Value], text: &str) -> Vec<Reading> {
+        let read_document: fn(&Value) -> Reading = match self {
+            Kind::Gobench => return go::read_gobench(text),
+            Kind::Criterion => return number_runs(benches::read_criterion(text)),
+            Kind::Gbench => json::read_gbench,
+            Kind::Pytest => json::read_pytest,
+            Kind::Jmh => json::read_jmh,
+            Kind::Nanobench => json::read_nanobench,
+            Kind::Json => json::read_plain,
+        };
+        let own = documents.iter().filter(|document| match self {
+            Kind::Json => json::is_plain(document),
+            kind => json::kind_of(document) == Some(kind),
+        });
+        number_runs(join_documents(own.map(read_document)))
     }
 }
 
-/// A benchmark program that is executed, by its kind; without one its output tells.
+/// Makes runs of the documents of one text: a document that has no figure in common with the one
+/// before is a part of its run.
+fn join_documents(documents: impl Iterator<Item = Reading>) -> Vec<Reading> {
+    let mut runs: Vec<Reading> = Vec::new();
+    for document in documents {
+        match runs.last_mut() {
+            Some(last) if !last.shares_figures_with(&document) => last.merge(document),
+            _ => runs.push(document),
+        }
+    }
+    runs
+}
+
+/// Labels all runs of one text but the first: `run 2` and so on.
+fn number_runs(mut runs: Vec<Reading>) -> Vec<Reading> {
+    for (number, run) in (1..).zip(&mut runs).skip(1) {
+        run.label = format!("run {number}");
+    }
+    runs
+}
+
+/// A benchmark program that is executed, by its kind; `None` if its output shows the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Harness(Option<Kind>);
 
@@ -102,164 +157,271 @@ impl FromStr for Harness {
 }
 
 impl Harness {
-    /// Returns the figures that an execution of a round has printed; of one that it repeats, the median.
+    /// The figures that one execution of a round printed, in any encoding that `import` reads: of a
+    /// figure that it repeats the median, and of a list of numbers the quantile `tail`.
     ///
     /// # Errors
-    /// There is none, or more than a journal may have.
-    pub fn printed(self, text: &str, round: u64) -> Result<Vec<Printed>> {
-        let all = measurements(self.0, text)?;
-        ensure!(all.len() <= MOST_PRINTED, "it has more than {MOST_PRINTED} figures; select fewer benchmarks");
-        let printed = |Measurement { name, unit, metric, values }: Measurement| {
-            let rounds = vec![(round, stats::median(&values))];
-            Printed { name, unit, metric, rounds }
-        };
-        Ok(all.into_iter().map(printed).collect())
+    /// There is no figure, or more than a journal may have; or a list is missing or too short.
+    pub fn printed(
+        self,
+        content: &(impl AsRef<[u8]> + ?Sized),
+        round: u64,
+        tail: Option<Tail>,
+    ) -> Result<Vec<Printed>> {
+        let text = bytes::to_text(content.as_ref())?;
+        let figures = measurements_with(self.0, &text, tail)?;
+        ensure!(
+            figures.len() <= MAX_PRINTED_FIGURES,
+            "it has more than {MAX_PRINTED_FIGURES} figures; select fewer benchmarks"
+        );
+        Ok(figures.into_iter().map(|figure| printed_in_round(figure, round)).collect())
     }
 }
 
-/// Units of what is counted and of memory.
-const AMOUNTS: [&str; 6] = ["B/op", "allocs/op", "B", "bytes", "allocs", "allocations"];
-
-/// A figure that a benchmark program printed, once or repeatedly.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measurement {
-    /// The program's own name for it, unique in a text: a benchmark's further figures have their
-    /// units in it.
-    pub name: String,
-    /// Empty where the format has none.
-    pub unit: String,
-    /// Its direction: [`Metric::Rate`], [`Metric::Time`] or [`Metric::Amount`].
-    pub metric: Metric,
-    /// One value a repetition, from 0 up.
-    pub values: Vec<f64>,
-}
-
-/// Measurements in the order in which they were first printed.
-#[derive(Debug, Default)]
-struct Measurements {
-    all: Vec<Measurement>,
-    numbers: BTreeMap<String, usize>,
-    /// True if there were more than [`MOST_MEASUREMENTS`].
-    overfull: bool,
-}
-
-impl Measurements {
-    /// Adds values to the measurement of this name and unit, except those that cannot have been
-    /// measured.
-    fn add(&mut self, name: &str, unit: &str, metric: Metric, values: impl IntoIterator<Item = f64>) {
-        let mut values = values.into_iter().filter(|value| (0.0..=ABSURD).contains(value)).peekable();
-        if values.peek().is_none() {
-            return;
-        }
-        let (name, unit) = (cleaned(name), cleaned(unit));
-        let metric = if AMOUNTS.contains(&&*unit) { Metric::Amount } else { metric };
-        let other_unit = self.numbers.get(&name).is_some_and(|number| self.all[*number].unit != unit);
-        let name = if other_unit { format!("{name} {unit}") } else { name };
-        let next = self.all.len();
-        let number = match self.numbers.get(&name) {
-            Some(number) => *number,
-            None if next == MOST_MEASUREMENTS => {
-                self.overfull = true;
-                return;
-            }
-            None => {
-                self.numbers.insert(name.clone(), next);
-                self.all.push(Measurement { name, unit, metric, values: Vec::new() });
-                next
-            }
-        };
-        self.all[number].values.extend(values);
-    }
-
-    /// Returns all.
-    ///
-    /// # Errors
-    /// There are none, or too many.
-    fn finish(mut self, what: &str) -> Result<Vec<Measurement>> {
-        ensure!(!self.overfull, "it has more than {MOST_MEASUREMENTS} figures; select fewer benchmarks");
-        ensure!(!self.all.is_empty(), "it has no figures in the format of {what}; check what the program prints");
-        for one in &mut self.all {
-            let together = one.values.len().div_ceil(MOST_VALUES);
-            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-            one.values = one.values.chunks(together).map(mean).collect();
-        }
-        Ok(self.all)
+fn printed_in_round(figure: Measurement, round: u64) -> Printed {
+    let Measurement { name, unit, metric, copies, values, gaps } = figure;
+    let median = (!values.is_empty()).then(|| (round, stats::median(&values)));
+    // One reason for each execution is enough.
+    let gap = gaps.into_iter().next().map(|gap| (round, gap));
+    Printed {
+        name,
+        unit,
+        metric,
+        copies: Some(copies).filter(|copies| *copies != 1),
+        rounds: median.into_iter().collect(),
+        gaps: gap.into_iter().collect(),
     }
 }
 
-/// Returns the figures that a benchmark program printed, each name once. Without a `kind`, the
-/// text tells. JSON may stand between other lines of the text.
+/// The figures that a benchmark program printed. Without a `kind`, the text shows it. JSON may
+/// appear between other lines of the text.
 ///
 /// # Errors
 /// The text has no figure of the kind, or of any kind, or more than ten thousand.
 pub fn measurements(kind: Option<Kind>, text: &str) -> Result<Vec<Measurement>> {
-    let joined = output_of_events(text);
-    let text = joined.as_deref().unwrap_or(text);
-    // A program may log a plain object beside its figures: that is taken where nothing else is.
-    let of_a_program = |json: &Value| {
-        let found = json::kind(json).filter(|found| *found != Kind::Json);
-        found.is_some_and(|found| kind.is_none_or(|kind| kind == found))
+    measurements_with(kind, text, None)
+}
+
+fn measurements_with(
+    kind: Option<Kind>,
+    text: &str,
+    tail: Option<Tail>,
+) -> Result<Vec<Measurement>> {
+    let text = to_plain(text);
+    let text = output_of_events(&text).unwrap_or(text);
+    let text = &with_whole_end(&text);
+    let documents = match tail {
+        Some(tail) => tail.reduce_documents(documents(text))?,
+        None => documents(text),
     };
-    let mut found = embedded(text, of_a_program);
-    let mut kind = kind.or_else(|| kind_of(found.as_ref(), text));
-    if found.is_none() && kind.is_none_or(|kind| kind == Kind::Json) {
-        found = embedded(text, |json| json::kind(json) == Some(Kind::Json));
-        kind = kind.or_else(|| found.as_ref().and_then(json::kind));
+    let runs = match read_runs(kind, &documents, text) {
+        Err(error) if kind.is_none() && choose_kind(&documents, text).is_none() => {
+            read_suite(text).map_err(|refusal| refusal.unwrap_or(error))?
+        }
+        runs => runs?,
+    };
+    Ok(runs.into_iter().flat_map(Reading::into_measurements).collect())
+}
+
+/// The runs of a text of another suite, such as sysbench or fio, as `import` reads them.
+///
+/// # Errors
+/// It is none, or cannot be read, with the reason if its format is known.
+fn read_suite(text: &str) -> Result<Vec<Reading>, Option<Error>> {
+    static CATALOGUE: LazyLock<Result<Catalogue>> = LazyLock::new(Catalogue::load);
+
+    let Ok(catalogue) = &*CATALOGUE else {
+        return Err(None);
+    };
+    let journals = crate::import("", text, catalogue)
+        .map_err(|refusal| (!refusal.is::<Unrecognised>()).then_some(refusal))?;
+    let mut runs: Vec<Reading> = journals.iter().map(read_journal).collect();
+    runs.retain(|run| !run.figures().is_empty());
+    if runs.is_empty() { Err(None) } else { Ok(number_runs(runs)) }
+}
+
+/// The figures of an imported run that were printed as such.
+fn read_journal(journal: &Journal) -> Reading {
+    let mut reading = Reading::default();
+    for trial in &journal.trials {
+        let Some(cell) = journal.cells.get(trial.cell) else {
+            continue;
+        };
+        let outcome = match (&trial.score, &trial.error, &trial.skip) {
+            (Some(score), ..) => Ok(score.value),
+            (_, Some(reason), _) => Err(NoValue::Failed(reason.clone())),
+            (_, _, Some(reason)) => Err(NoValue::Skipped(reason.clone())),
+            // Counts of copies, which are no figures yet.
+            _ => continue,
+        };
+        let Cell { label, unit, metric, key, .. } = cell;
+        let heading = Heading { label: label.clone(), copies: key.copies, unit, metric: *metric };
+        reading.add_outcome(&heading, outcome);
     }
-    let Some(kind) = kind else { return Measurements::default().finish("any benchmark program that is known") };
-    read_kind(kind, found.as_ref(), text)
+    reading
 }
 
-fn read_kind(kind: Kind, json: Option<&Value>, text: &str) -> Result<Vec<Measurement>> {
-    let mut all = Measurements::default();
-    kind.put(json.unwrap_or(&Value::Null), text, &mut all);
-    all.finish(kind.words().1)
+/// A text whose last line gets its newline if the line shows that it is whole. Readers of lines
+/// take one without a newline for cut.
+fn with_whole_end(text: &str) -> Cow<'_, str> {
+    let last = text.rsplit_once('\n').map_or(text, |(_, last)| last);
+    let is_whole = end::is_no_figure(last) || end::has_known_unit(&Text::new(text), last);
+    if last.is_empty() || !is_whole { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) }
 }
 
-/// Returns the kind of a text.
-fn kind_of(json: Option<&Value>, text: &str) -> Option<Kind> {
-    match json {
-        Some(json) => json::kind(json),
-        None if lines::is_gobench(text) => Some(Kind::Gobench),
-        None => lines::is_criterion(text).then_some(Kind::Criterion),
+/// Reads the runs that have figures.
+///
+/// # Errors
+/// As of [`measurements`].
+fn read_runs(kind: Option<Kind>, documents: &[Value], text: &str) -> Result<Vec<Reading>> {
+    let kind = kind.or_else(|| choose_kind(documents, text));
+    let mut runs = kind.map_or(Vec::new(), |kind| kind.read_runs(documents, text));
+    ensure!(
+        !runs.iter().any(|run| run.is_overfull),
+        "it has more than {MAX_MEASUREMENTS} figures; select fewer benchmarks"
+    );
+    runs.retain(|run| !run.figures().is_empty());
+    if runs.is_empty() {
+        bail!(describe_missing_figures(kind, documents, text));
+    }
+    Ok(runs)
+}
+
+/// Why a text has no figure of a kind, and what to do.
+fn describe_missing_figures(kind: Option<Kind>, documents: &[Value], text: &str) -> String {
+    // Where a text is of another kind, its emptiness and its values say nothing about this one.
+    if choose_kind(documents, text).is_none() {
+        if let Some(reason) = describe_empty(documents, text) {
+            return reason;
+        }
+        let obstacle = documents.iter().find_map(json::describe_obstacle);
+        if let Some(obstacle) = obstacle.filter(|_| kind == Some(Kind::Json)) {
+            return format!("{obstacle}; print an object of {{\"name\": number}}");
+        }
+    }
+    let format = kind.map_or("any benchmark program that is known", Kind::program);
+    format!("it has no figures in the format of {format}; check what the program prints")
+}
+
+/// A sentence about a text that is a result without any figure; `None` if it is none.
+fn describe_empty(documents: &[Value], text: &str) -> Option<String> {
+    let writer = documents.iter().find_map(json::writer_without_figures);
+    let writer = writer.or_else(|| name_writer_of_lines(text))?;
+    Some(format!(
+        "it is a result of {writer} without a figure; check which benchmarks were selected"
+    ))
+}
+
+/// The program whose text has no figure, by lines that only its output has.
+fn name_writer_of_lines(text: &str) -> Option<&'static str> {
+    if text.lines().any(benches::is_of_libtest) {
+        Some("cargo bench")
+    } else if text.lines().any(go::is_of_go) {
+        Some("go test")
+    } else {
+        None
     }
 }
 
-/// Returns the first JSON that starts a line of the text and is `wanted`.
-fn embedded(text: &str, wanted: impl Fn(&Value) -> bool) -> Option<Value> {
-    let mut at = 0;
-    let starts = text.split_inclusive('\n').map(|line| {
-        at += line.len();
-        at - line.len()
-    });
-    let starts = starts.filter(|start| text[*start..].starts_with(['{', '['])).take(MOST_STARTS);
-    let json = |start: usize| Deserializer::from_str(&text[start..]).into_iter().next()?.ok();
-    starts.filter_map(json).find(wanted)
+/// As [`describe_empty`], of a text whose documents are not known yet.
+pub(crate) fn describe_empty_text(text: &str) -> Option<String> {
+    describe_empty(&documents(text), text)
 }
 
-/// Returns the output within the events of `go test -json`; nothing of any other text.
+/// The kind of a text. A program may log a plain object next to its figures, so that counts only
+/// where nothing else does.
+fn choose_kind(documents: &[Value], text: &str) -> Option<Kind> {
+    let kinds: Vec<Kind> = documents.iter().filter_map(json::kind_of).collect();
+    if let Some(kind) = kinds.iter().find(|kind| **kind != Kind::Json) {
+        return Some(*kind);
+    }
+    if go::is_gobench(text) {
+        return Some(Kind::Gobench);
+    }
+    if benches::is_criterion(text) {
+        return Some(Kind::Criterion);
+    }
+    kinds.first().copied()
+}
+
+/// The lines of a text that have their newlines.
+fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'))
+}
+
+/// The documents of JSON in a text. An array of objects that is of no kind stands for its elements.
+fn documents(text: &str) -> Vec<Value> {
+    let found = text::documents(text).found.into_iter();
+    let mut queue: VecDeque<Value> = found.filter_map(|document| document.json).collect();
+    let mut documents = Vec::new();
+    while let Some(document) = queue.pop_front() {
+        let holds_objects =
+            document.as_array().is_some_and(|elements| elements.iter().all(Value::is_object));
+        let is_known = json::kind_of(&document).is_some();
+        match document {
+            Value::Array(elements) if holds_objects && !is_known => {
+                for element in elements.into_iter().rev() {
+                    queue.push_front(element);
+                }
+            }
+            document => documents.push(document),
+        }
+    }
+    documents
+}
+
+/// The output within the events of `go test -json`, package by package, since the events of
+/// several may alternate; `None` of any other text. Lines before the first event are passed over:
+/// Go prints some while it downloads.
 pub(crate) fn output_of_events(text: &str) -> Option<String> {
-    let event = |line: &str| serde_json::from_str::<Value>(line).ok().filter(|event| event["Action"].is_string());
-    event(text.lines().next()?)?;
-    let outputs = text.lines().filter_map(event);
-    Some(outputs.filter_map(|event| event["Output"].as_str().map(str::to_owned)).collect())
+    let mut lines = text.lines().filter(|line| line.starts_with('{'));
+    let first = parse_event(lines.next()?)?;
+    let events = std::iter::once(first).chain(lines.filter_map(parse_event));
+    let outputs = events.filter_map(|event| {
+        let output = event["Output"].as_str()?.to_owned();
+        Some((text::string_at(&event, &["Package"]), output))
+    });
+    Some(outputs.grouped().into_iter().flat_map(|(_, outputs)| outputs).collect())
 }
 
-pub(crate) fn is_it(text: &Text<'_>) -> bool {
-    kind_of(text.json.as_ref(), text.raw).is_some()
+fn parse_event(line: &str) -> Option<Value> {
+    let json = serde_json::from_str::<Value>(line).ok()?;
+    json["Action"].is_string().then_some(json)
 }
 
-pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let json = source.json.as_ref();
-    let Some(kind) = kind_of(json, source.raw) else { return Ok(Vec::new()) };
-    kind.words().1.clone_into(&mut draft.run.tool);
-    // Names of tests lose the signs in which `a+b` and `a*b` differ.
-    let mut twins: BTreeMap<String, usize> = BTreeMap::new();
-    for Measurement { name, unit, metric, values } in read_kind(kind, json, source.raw)? {
-        let count = twins.entry(draft.invented(&name)).or_default();
-        *count += 1;
-        let label = if *count == 1 { name } else { format!("{name} #{count}") };
-        draft.figure(&Heading { label, copies: 1, unit: &unit, metric }, values);
+/// The kind of program that wrote a document.
+pub(crate) fn kind_of_document(json: &Value) -> Option<Kind> {
+    json::kind_of(json)
+}
+
+pub(crate) fn recognises(text: &Text<'_>) -> bool {
+    match &text.json {
+        Some(json) => json::kind_of(json).is_some(),
+        None => go::is_gobench(text.raw) || benches::is_criterion(text.raw),
     }
-    Ok(vec![draft.finish()])
+}
+
+pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
+    let documents = match &source.json {
+        Some(json) => vec![json.clone()],
+        None => documents(source.raw),
+    };
+    let Some(kind) = choose_kind(&documents, source.raw) else {
+        return Ok(Vec::new());
+    };
+
+    let mut journals = Vec::new();
+    for reading in read_runs(Some(kind), &documents, &with_whole_end(source.raw))? {
+        let mut draft = draft.clone();
+        kind.program().clone_into(&mut draft.run.tool);
+        draft.run.comment.clone_from(&reading.label);
+        draft.add_reading(reading);
+        journals.push(draft.finish());
+    }
+    Ok(journals)
+}
+
+/// The direction of a figure whose format has none, by its unit.
+fn metric_of(unit: &str) -> catalogue::Metric {
+    unit::metric(unit)
 }

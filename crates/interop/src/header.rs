@@ -1,79 +1,84 @@
-//! The system in a report, before its scores.
+//! The system in a report, before its scores. UnixBench prints `KEY: VALUE`, with the features of
+//! each processor below its model; BYTE and UnixBench 4 print the output of `uname -a` after
+//! `System`.
 
 use super::draft::Draft;
 
-/// The lines before the scores, until they are all read.
+/// The processors of a header, while it is read. Everything else goes to the draft at once.
 #[derive(Debug, Default)]
 pub(super) struct Header {
-    /// Model of each processor, in order.
+    /// The model of each processor, in order.
     models: Vec<String>,
-    /// Their features; UnixBench prints them below each model.
+    /// The features below the first model that has any.
     features: Option<String>,
     /// True if the line before was a processor's model.
-    after_model: bool,
+    is_after_model: bool,
 }
 
 impl Header {
-    /// Reads one line; what it does not know says nothing of the system, such as the greeting.
-    pub fn line(&mut self, line: &str, draft: &mut Draft<'_>) {
-        let after_model = std::mem::take(&mut self.after_model);
-        let (key, value) = line.split_once(':').map_or(("", line), |(key, value)| (key.trim(), value.trim()));
+    /// Reads a line. One that is not known, such as the greeting, is passed over.
+    pub fn read_line(&mut self, line: &str, draft: &mut Draft<'_>) {
+        let is_after_model = std::mem::take(&mut self.is_after_model);
+        let (key, value) =
+            line.split_once(':').map_or(("", line), |(key, value)| (key.trim(), value.trim()));
         match key {
             "System" => {
                 let (host, system) = value.split_once(':').unwrap_or((value, ""));
-                system_of(host, system, draft);
+                add_system(host, system, draft);
             }
-            "OS" => draft.fact("system.os", "Operating system", "System", value),
-            "Machine" => draft.fact("system.architecture", "Architecture", "System", value),
-            "Language" => draft.fact("software.lang", "LANG", "Software", value),
-            "Graphics" => draft.fact("system.graphics", "Graphics", "System", value),
+            "OS" => draft.add_fact("system.os", "Operating system", "System", value),
+            "Machine" => draft.add_fact("system.architecture", "Architecture", "System", value),
+            "Language" => draft.add_fact("software.lang", "LANG", "Software", value),
+            "Graphics" => draft.add_fact("system.graphics", "Graphics", "System", value),
             _ if is_cpu(key) => {
                 self.models.push(value.to_owned());
-                self.after_model = true;
+                self.is_after_model = true;
             }
             _ if line.contains(" up ") && line.contains("load average") => {
-                draft.fact("system.uptime", "Uptime", "System", line.trim().trim_end_matches("; runlevel"));
+                let uptime = line.trim().trim_end_matches("; runlevel");
+                draft.add_fact("system.uptime", "Uptime", "System", uptime);
             }
             // BYTE and UnixBench 4 print `uname -a`, whose second word is the host.
             _ if line.trim_start().starts_with("System ") => {
-                let names = line.trim_start().trim_start_matches("System ").trim_start_matches("-- ").trim();
-                system_of(names.split_whitespace().nth(1).unwrap_or(""), names, draft);
+                let line = line.trim_start().trim_start_matches("System ");
+                let names = line.trim_start_matches("-- ").trim();
+                let host = names.split_whitespace().nth(1).unwrap_or("");
+                add_system(host, names, draft);
             }
-            _ if after_model && self.features.is_none() && !line.trim().is_empty() => {
+            _ if is_after_model && self.features.is_none() && !line.trim().is_empty() => {
                 self.features = Some(line.trim().to_owned());
             }
             _ => {}
         }
     }
 
-    /// Notes the processors: those that follow one another and are alike as one.
+    /// Adds the processors to the draft: equal models that follow one another as one, with their
+    /// number.
     pub fn finish(&mut self, draft: &mut Draft<'_>) {
-        let mut kinds: Vec<(usize, &str)> = Vec::new();
-        for model in &self.models {
-            match kinds.last_mut() {
-                Some((count, kind)) if kind == model => *count += 1,
-                _ => kinds.push((1, model)),
-            }
-        }
-        let kinds: Vec<String> = kinds.iter().map(|(count, kind)| format!("{count} × {kind}")).collect();
-        draft.fact("cpu.model", "Model", "Processor", &kinds.join(", "));
-        draft.fact("cpu.features", "Features", "Processor", self.features.as_deref().unwrap_or(""));
+        let models: Vec<String> = self
+            .models
+            .chunk_by(|a, b| a == b)
+            .map(|equal| format!("{} × {}", equal.len(), equal[0]))
+            .collect();
+        let features = self.features.as_deref().unwrap_or("");
+        draft.add_fact("cpu.model", "Model", "Processor", &models.join(", "));
+        draft.add_fact("cpu.features", "Features", "Processor", features);
         if draft.run.cpus == 0 {
             draft.run.cpus = self.models.len();
         }
     }
 }
 
-fn system_of(host: &str, system: &str, draft: &mut Draft<'_>) {
+fn add_system(host: &str, system: &str, draft: &mut Draft<'_>) {
     let host = host.trim();
     if !host.is_empty() {
         host.clone_into(&mut draft.run.host);
-        draft.fact("system.host", "Host", "System", host);
+        draft.add_fact("system.host", "Host", "System", host);
     }
-    draft.fact("system.name", "System", "System", system);
+    draft.add_fact("system.name", "System", "System", system);
 }
 
-/// Returns true if a line's key is `CPU N`.
+/// True if a line's key is `CPU N`.
 fn is_cpu(key: &str) -> bool {
     key.strip_prefix("CPU ").is_some_and(|number| number.trim().parse::<u32>().is_ok())
 }
@@ -87,7 +92,7 @@ mod tests {
         let catalogue = Catalogue::load().unwrap();
         let mut draft = Draft::new("", &catalogue);
         let mut header = Header::default();
-        text.lines().for_each(|line| header.line(line, &mut draft));
+        text.lines().for_each(|line| header.read_line(line, &mut draft));
         header.finish(&mut draft);
         let journal = draft.finish();
         let facts = journal.facts.into_iter().map(|fact| (fact.name, fact.value)).collect();

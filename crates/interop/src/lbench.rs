@@ -1,6 +1,14 @@
-//! Tables of Lbench, as they are published: figures per thread at several numbers of threads.
+//! Tables of Lbench, as they are published: figures per thread at several numbers of threads, and
+//! claims about them that the rows must bear out:
 //!
-//! `{"source": …, "threads": [1, 2, 4], "rows": [[label, unit, [figure, …]], …], "claims": {name: number}}`
+//! ```text
+//! {
+//!   "source": "…",
+//!   "threads": [1, 2, 4],
+//!   "rows": [["memory move 50 MB", "MB/s", [1000, 900, 500]], …],
+//!   "claims": {"memory_50MB_total_gain_4_threads": 2.0, …}
+//! }
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -8,8 +16,10 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::Number;
 
-use super::draft::{Draft, cleaned, quoted};
+use super::draft::Draft;
+use super::figure::Heading;
 use super::lines;
+use super::plain::{clean_text, excerpt};
 use super::text::Text;
 use analysis::{Results, Scaling};
 use catalogue::Metric;
@@ -18,11 +28,11 @@ use journal::{Journal, View};
 /// Units of lower-is-better figures.
 const TIMES: [&str; 4] = ["s", "ms", "us", "ns"];
 
-/// More threads than any machine has processors.
-const MOST_THREADS: u32 = 65_536;
+/// Maximum number of threads: more than any machine has processors.
+const MAX_THREADS: u32 = 65_536;
 
-/// The most by which published figures may round a quotient.
-const ROUNDED: f64 = 0.01;
+/// Maximum relative error of a quotient of published figures, which are rounded.
+const MAX_ROUNDING: f64 = 0.01;
 
 /// The file.
 #[derive(Debug, Deserialize)]
@@ -30,124 +40,160 @@ struct Table {
     #[serde(default)]
     source: String,
     threads: Vec<u32>,
-    rows: Vec<(String, String, Vec<f64>)>,
+    rows: Vec<Row>,
     #[serde(default)]
     claims: BTreeMap<String, Number>,
 }
 
-/// A claim about one row: its total at some threads, of that at others or at the fewest.
+/// Label, unit, and a figure for each number of threads.
+#[derive(Debug, Deserialize)]
+struct Row(String, String, Vec<f64>);
+
+/// A claim about one row: the quotient of its totals at two numbers of threads.
 #[derive(Debug, PartialEq)]
 struct Claim {
-    /// Words of the row's label, lower case.
+    /// Words of the row's label, in small letters.
     words: Vec<String>,
+    /// The threads of the dividend.
     to: u32,
+    /// The threads of the divisor; `None` for the first of the row.
     from: Option<u32>,
 }
 
-pub(super) fn is_it(text: &Text<'_>) -> bool {
-    table(text).is_some()
+pub(super) fn recognises(text: &Text<'_>) -> bool {
+    parse_table(text).is_some()
 }
 
-fn table(text: &Text<'_>) -> Option<Table> {
+fn parse_table(text: &Text<'_>) -> Option<Table> {
     Table::deserialize(text.json.as_ref()?).ok()
 }
 
-/// Returns the table as a journal: totals are figures per thread times threads, but times stay what they are.
-///
-/// # Errors
-/// None: a text without a table is not of this kind.
+/// Reads a table: the total of a row is the figure per thread times the threads, but a time stays
+/// what it is. Never fails: a row or claim that cannot be read becomes a warning.
 pub(super) fn read(text: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let Some(table) = table(text) else { return Ok(Vec::new()) };
+    let Some(table) = parse_table(text) else {
+        return Ok(Vec::new());
+    };
     let catalogue = draft.catalogue;
     "Lbench".clone_into(&mut draft.run.tool);
     draft.run.view = View::Scaling;
-    draft.fact("imported.source", "Source", "Imported", &cleaned(&table.source));
-    for (place, row) in table.rows.iter().enumerate() {
-        if !put(&mut draft, &table.threads, row) {
+    draft.add_fact("imported.source", "Source", "Imported", &clean_text(&table.source));
+    for (number, row) in (1..).zip(&table.rows) {
+        if !add_row(&mut draft, &table.threads, row) {
             draft.warn(format!(
-                "row {} ('{}') is left out: it needs a positive figure for each of the numbers of threads",
-                place + 1,
-                quoted(&cleaned(&row.0))
+                "row {number} ('{}') is left out: it needs a positive figure for each of the numbers of threads",
+                excerpt(&clean_text(&row.0))
             ));
         }
     }
+
+    // The totals as reports will show them, without ending this draft.
     let results = Results::new(&draft.clone().finish(), catalogue, None);
-    for (place, (name, claimed)) in table.claims.iter().enumerate() {
-        check(&mut draft, results.scaling(), place + 1, &cleaned(name), claimed);
+    for (number, (name, claimed)) in (1..).zip(&table.claims) {
+        check_claim(&mut draft, results.scaling(), number, &clean_text(name), claimed);
     }
     Ok(vec![draft.finish()])
 }
 
-/// Makes the cells of a row; false where it cannot be one.
-fn put(draft: &mut Draft<'_>, threads: &[u32], (label, unit, figures): &(String, String, Vec<f64>)) -> bool {
-    let (label, unit) = (cleaned(label), cleaned(unit));
-    let usable = |figure: &f64| *figure > 0.0 && *figure <= lines::ABSURD;
-    let counted = threads.iter().all(|count| (1..=MOST_THREADS).contains(count));
-    if label.is_empty() || figures.len() != threads.len() || !figures.iter().all(usable) || !counted {
+/// Adds the cells of a row; false where it cannot be one.
+fn add_row(draft: &mut Draft<'_>, threads: &[u32], row: &Row) -> bool {
+    let Row(label, unit, figures) = row;
+    let (label, unit) = (clean_text(label), clean_text(unit));
+    let are_usable = figures.iter().all(|figure| *figure > 0.0 && *figure <= lines::MAX_NUMBER);
+    let are_counts = threads.iter().all(|count| (1..=MAX_THREADS).contains(count));
+    if label.is_empty() || figures.len() != threads.len() || !are_usable || !are_counts {
         return false;
     }
+
     let metric = if TIMES.contains(&unit.as_str()) { Metric::Time } else { Metric::Rate };
     for (threads, figure) in threads.iter().zip(figures) {
-        let cell = draft.foreign(&label, *threads, &unit, metric);
+        let heading = Heading { label: label.clone(), copies: *threads, unit: &unit, metric };
+        let cell = draft.foreign_cell_for(&heading);
         let value = if metric == Metric::Time { *figure } else { figure * f64::from(*threads) };
-        draft.put_score(cell, value, 0.0, 1);
+        draft.set_score(cell, value, 0.0, 1);
     }
     true
 }
 
-/// Compares a claim of the file with its rows.
-fn check(draft: &mut Draft<'_>, scaling: &[Scaling], number: usize, name: &str, claimed: &Number) {
-    let known = claim(name).and_then(|claim| quotient(&claim, scaling));
-    let Some((ours, claimed_value)) = known.zip(claimed.as_f64()) else {
-        draft.warn(format!("the claim '{}' is not understood: it was not checked", quoted(name)));
+/// Compares a claim of the file with its rows: notes both, and warns if they differ.
+fn check_claim(
+    draft: &mut Draft<'_>,
+    scaling: &[Scaling],
+    number: usize,
+    name: &str,
+    claimed: &Number,
+) {
+    let quotient = parse_claim(name).and_then(|claim| quotient_of(&claim, scaling));
+    let (Some(ours), Some(claimed_value)) = (quotient, claimed.as_f64()) else {
+        draft.warn(format!("the claim '{}' is not understood: it was not checked", excerpt(name)));
         return;
     };
+
     let text = claimed.to_string();
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let half = 0.5 * 0.1_f64.powi(decimals.min(15) as i32);
-    if (ours - claimed_value).abs() > half + ROUNDED * claimed_value.abs() {
-        draft.warn(format!("the file claims {text} for '{}', and its rows give {ours:.3}", quoted(name)));
+    let half_digit = 0.5 * 0.1_f64.powi(decimals.min(15) as i32);
+    if (ours - claimed_value).abs() > half_digit + MAX_ROUNDING * claimed_value.abs() {
+        draft.warn(format!(
+            "the file claims {text} for '{}', and its rows give {ours:.3}",
+            excerpt(name)
+        ));
     }
     let label = name.replace('_', " ");
-    let said = format!("{text} is claimed, {ours:.2} is what the rows give");
-    draft.fact(&format!("imported.claim.{number}"), &label, "Imported", &said);
+    let comparison = format!("{text} is claimed, {ours:.2} is what the rows give");
+    draft.add_fact(&format!("imported.claim.{number}"), &label, "Imported", &comparison);
 }
 
 /// Reads `ROW_total_gain_4_threads` and `ROW_4_threads_share_of_2_thread_swap_rate`.
-fn claim(name: &str) -> Option<Claim> {
+fn parse_claim(name: &str) -> Option<Claim> {
     let words: Vec<String> = name.split('_').map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let of = |row: &[&str], to: &str, from: Option<&str>| {
-        let row: Vec<String> = row.iter().map(|word| (*word).to_owned()).collect();
-        let from = from.map(str::parse).transpose().ok()?;
-        (!row.is_empty()).then_some(Claim { words: row, to: to.parse().ok()?, from })
-    };
     if let [row @ .., "total", "gain", to, "threads"] = &words[..] {
-        return of(row, to, None);
+        return Claim::new(row, to.parse().ok()?, None);
     }
+
     let place = words.windows(3).position(|three| three == ["threads", "share", "of"])?;
-    match (words[..place].split_last()?, &words[place + 3..]) {
-        ((to, row), [from, "thread" | "threads", ..]) => of(row, to, Some(from)),
-        _ => None,
+    let (before, after) = (&words[..place], &words[place + 3..]);
+    let ([row @ .., to], [from, "thread" | "threads", ..]) = (before, after) else {
+        return None;
+    };
+    Claim::new(row, to.parse().ok()?, Some(from.parse().ok()?))
+}
+
+impl Claim {
+    /// A claim about the row with these words; `None` if there are no words.
+    fn new(row: &[&str], to: u32, from: Option<u32>) -> Option<Claim> {
+        if row.is_empty() {
+            return None;
+        }
+        Some(Claim { words: row.iter().map(|word| (*word).to_owned()).collect(), to, from })
     }
 }
 
-/// The total at some threads over that at others, of the one row that has all words of the claim.
-fn quotient(claim: &Claim, scaling: &[Scaling]) -> Option<f64> {
+/// The quotient that a claim is about; `None` unless exactly one row has all words of the claim, at
+/// both numbers of threads.
+fn quotient_of(claim: &Claim, scaling: &[Scaling]) -> Option<f64> {
     let mut named = scaling.iter().filter(|row| {
-        let words = words(&row.label);
+        let words = label_words(&row.label);
         claim.words.iter().all(|word| words.contains(word))
     });
-    let (row, None) = (named.next()?, named.next()) else { return None };
-    let total = |threads: u32| row.levels.iter().find(|level| level.copies == threads).map(|level| level.total.value);
+    let (row, None) = (named.next()?, named.next()) else {
+        return None;
+    };
+
+    let total_at = |threads: u32| {
+        let level = row.levels.iter().find(|level| level.copies == threads)?;
+        Some(level.total.value)
+    };
     let from = claim.from.or(row.levels.first().map(|level| level.copies))?;
-    Some(total(claim.to)? / total(from)?)
+    Some(total_at(claim.to)? / total_at(from)?)
 }
 
-/// The words of a label, lower case, each also with the number before it: `50 MB` is `50`, `mb` and `50mb`.
-fn words(label: &str) -> Vec<String> {
+/// The words of a label in small letters, each also with the word before it: `50 MB` is `50`, `mb`
+/// and `50mb`.
+fn label_words(label: &str) -> Vec<String> {
     let label = label.to_lowercase();
-    let single: Vec<&str> = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let single: Vec<&str> =
+        label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let pairs = single.windows(2).map(|pair| pair.concat());
     single.iter().map(|word| (*word).to_owned()).chain(pairs).collect()
 }
@@ -157,23 +203,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claims() {
-        let of = |words: &[&str], to, from| {
+    fn claims_are_read_from_their_names() {
+        let expected = |words: &[&str], to, from| {
             Some(Claim { words: words.iter().map(|word| (*word).to_owned()).collect(), to, from })
         };
-        assert_eq!(claim("memory_50MB_total_gain_4_threads"), of(&["memory", "50mb"], 4, None));
-        assert_eq!(claim("mutex_4_threads_share_of_2_thread_swap_rate"), of(&["mutex"], 4, Some(2)));
+        assert_eq!(
+            parse_claim("memory_50MB_total_gain_4_threads"),
+            expected(&["memory", "50mb"], 4, None)
+        );
+        assert_eq!(
+            parse_claim("mutex_4_threads_share_of_2_thread_swap_rate"),
+            expected(&["mutex"], 4, Some(2))
+        );
         for name in [
-            "", "total_gain_4_threads", "x_total_gain_y_threads", "threads_share_of", "4_threads_share_of_2_thread",
+            "",
+            "total_gain_4_threads",
+            "x_total_gain_y_threads",
+            "threads_share_of",
+            "4_threads_share_of_2_thread",
             "x",
         ] {
-            assert_eq!(claim(name), None, "{name}");
+            assert_eq!(parse_claim(name), None, "{name}");
         }
     }
 
     #[test]
-    fn labels_have_words() {
-        let words = words("memory move 50 MB");
+    fn words_of_a_label_are_single_and_in_pairs() {
+        let words = label_words("memory move 50 MB");
         assert!(words.contains(&"50mb".to_owned()) && words.contains(&"memory".to_owned()));
         assert!(!words.contains(&"0mb".to_owned()) && !words.contains(&"5mb".to_owned()));
     }

@@ -1,79 +1,124 @@
-//! XML of others. Its parser goes down the elements by recursion, makes room for what a text seems to have, and
-//! compares each attribute with all before it in its element: so that is bounded first.
+//! XML of others. The parser (roxmltree) goes down the elements by recursion, reserves memory by
+//! the number of `<` and `=`, and compares each attribute with all before it in its element. So a
+//! text is checked first: how deep it is, and how many elements and attributes it has
+//! ([`check_size`]).
 
 use anyhow::{Result, anyhow, bail};
 use roxmltree::Document;
 
-/// Elements within elements; a result file has six.
-const MOST_LEVELS: usize = 256;
+/// Maximum elements within each other; a result file has six.
+const MAX_LEVELS: usize = 256;
 
-/// Attributes of an element; a result file has none.
-const MOST_ATTRIBUTES: usize = 64;
+/// Maximum attributes of an element; a result file has none.
+const MAX_ATTRIBUTES: usize = 64;
 
-/// Elements and attributes of a file, with the ends of elements; a hundred systems and a thousand results have fewer.
-const MOST_NODES: usize = 1_000_000;
+/// Maximum elements, ends of elements and attributes of a file; a hundred systems with a thousand
+/// results have fewer.
+const MAX_NODES: usize = 1_000_000;
 
-/// Returns a document.
+/// Markup within which nothing is a tag: how it begins and ends. The first that fits counts.
+const OPAQUE: [(&str, &str); 4] =
+    [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">")];
+
+/// Parses a document.
 ///
 /// # Errors
 /// It is damaged or truncated, or has more of something than result files have; the line is named.
-pub(crate) fn document(text: &str) -> Result<Document<'_>> {
-    check(text)?;
+pub(crate) fn parse(text: &str) -> Result<Document<'_>> {
+    check_size(text)?;
     Document::parse(text).map_err(|error| {
         let line = error.pos().row;
-        anyhow!("it is XML that is damaged or truncated at line {line}: {error}; import the whole file")
+        anyhow!(
+            "it is XML that is damaged or truncated at line {line}: {error}; import the whole file"
+        )
     })
 }
 
-/// Checks that a text may be parsed. Up to its first mistake, at which the parser stops, it is read here as it is
-/// there.
-fn check(text: &str) -> Result<()> {
-    if text.bytes().filter(|byte| matches!(byte, b'<' | b'=')).count() > MOST_NODES {
-        bail!("it is XML with more than {MOST_NODES} elements and attributes; no result file has as many");
+/// Checks that a text may be parsed. Up to its first mistake, at which the parser stops, it is read
+/// here as the parser reads it.
+fn check_size(text: &str) -> Result<()> {
+    if text.bytes().filter(|byte| matches!(byte, b'<' | b'=')).count() > MAX_NODES {
+        bail!(
+            "it is XML with more than {MAX_NODES} elements and attributes; no result file has as many"
+        );
     }
-    let (mut rest, mut level) = (text, 0_usize);
-    while let Some(start) = rest.find('<') {
-        rest = &rest[start..];
-        let passed_over = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">")];
-        let end = match passed_over.iter().find(|(begin, _)| rest.starts_with(begin)) {
-            Some((begin, end)) => rest[begin.len()..].find(end).map(|at| begin.len() + at + end.len()),
-            None => tag(rest, text, &mut level)?,
+
+    let mut level = 0_usize;
+    let mut at = 0;
+    while let Some(start) = text[at..].find('<') {
+        at += start;
+        let markup = &text[at..];
+        let opaque = OPAQUE.iter().find(|(begin, _)| markup.starts_with(begin));
+        let length = match opaque {
+            Some((begin, end)) => {
+                markup[begin.len()..].find(end).map(|place| begin.len() + place + end.len())
+            }
+            None => {
+                let tag = find_tag(markup);
+                if let Some(tag) = &tag {
+                    level = level_after(tag, level);
+                    check_tag(tag, level, || text[..at].matches('\n').count() + 1)?;
+                }
+                tag.map(|tag| tag.text.len())
+            }
         };
-        let Some(end) = end else { return Ok(()) };
-        rest = &rest[end..];
+        let Some(length) = length else {
+            return Ok(());
+        };
+        at += length;
     }
     Ok(())
 }
 
-/// Returns the length of the tag that `rest` of a text begins with, and moves `level` up or down; `None` if it has no
-/// end.
-fn tag(rest: &str, text: &str, level: &mut usize) -> Result<Option<usize>> {
-    let line = || text[..text.len() - rest.len()].matches('\n').count() + 1;
-    let (mut quote, mut attributes) = (None, 0);
-    let closes = |byte: u8| match (quote, byte) {
-        (None, b'"' | b'\'') => {
-            (quote, attributes) = (Some(byte), attributes + 1);
-            false
+/// The tag of an element, from `<` to `>`.
+struct Tag<'t> {
+    text: &'t str,
+    attributes: usize,
+}
+
+/// The tag that a text begins with; `None` if it has no end. A `>` within quotes does not end it.
+fn find_tag(text: &str) -> Option<Tag<'_>> {
+    let mut quote = None;
+    let mut attributes = 0;
+    for (place, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'"' | b'\'') => {
+                quote = Some(byte);
+                attributes += 1;
+            }
+            (None, b'>') => return Some(Tag { text: &text[..=place], attributes }),
+            (Some(open), _) if open == byte => quote = None,
+            _ => {}
         }
-        (None, _) => byte == b'>',
-        (Some(open), _) => {
-            quote = quote.filter(|_| open != byte);
-            false
-        }
-    };
-    let Some(end) = rest.bytes().position(closes) else { return Ok(None) };
-    if attributes > MOST_ATTRIBUTES {
-        bail!("it is XML with an element of more than {MOST_ATTRIBUTES} attributes, at line {}", line());
     }
-    if rest.starts_with("</") {
-        *level = level.saturating_sub(1);
-    } else if !rest[..end].ends_with('/') {
-        *level += 1;
+    None
+}
+
+/// The number of elements that are open after a tag.
+fn level_after(tag: &Tag<'_>, level: usize) -> usize {
+    if tag.text.starts_with("</") {
+        level.saturating_sub(1)
+    } else if tag.text.ends_with("/>") {
+        level
+    } else {
+        level + 1
     }
-    if *level > MOST_LEVELS {
-        bail!("it is XML with more than {MOST_LEVELS} elements within each other, at line {}", line());
+}
+
+fn check_tag(tag: &Tag<'_>, level: usize, line: impl Fn() -> usize) -> Result<()> {
+    if tag.attributes > MAX_ATTRIBUTES {
+        bail!(
+            "it is XML with an element of more than {MAX_ATTRIBUTES} attributes, at line {}",
+            line()
+        );
     }
-    Ok(Some(end + 1))
+    if level > MAX_LEVELS {
+        bail!(
+            "it is XML with more than {MAX_LEVELS} elements within each other, at line {}",
+            line()
+        );
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -85,26 +130,40 @@ mod tests {
     }
 
     fn refused(text: &str) -> String {
-        document(text).unwrap_err().to_string()
+        parse(text).unwrap_err().to_string()
     }
 
     #[test]
     fn what_would_overflow_the_parser_is_refused_before() {
-        assert!(document(&nested(255, "<a>", "</a>")).is_ok());
-        assert!(document(&format!("<r>{}</r>", "<a/>".repeat(5000))).is_ok());
-        for hidden in
-            ["<a>", "<a >\n", "<a b='/'>", "<a b=\"/>\">", "<a><!-- </a> -->", "<a><![CDATA[</a>]]>", "<a><?p </a>?>"]
-        {
+        assert!(parse(&nested(255, "<a>", "</a>")).is_ok());
+        assert!(parse(&format!("<r>{}</r>", "<a/>".repeat(5000))).is_ok());
+        for hidden in [
+            "<a>",
+            "<a >\n",
+            "<a b='/'>",
+            "<a b=\"/>\">",
+            "<a><!-- </a> -->",
+            "<a><![CDATA[</a>]]>",
+            "<a><?p </a>?>",
+        ] {
             let refused = refused(&nested(5000, hidden, "</a>"));
-            assert!(refused.contains("more than 256 elements within each other"), "{hidden}: {refused}");
+            assert!(
+                refused.contains("more than 256 elements within each other"),
+                "{hidden}: {refused}"
+            );
         }
     }
 
     #[test]
     fn attributes_and_nodes_are_counted() {
-        let with = |count: usize| format!("<r{}/>", (0..count).map(|n| format!(" a{n}=''")).collect::<String>());
-        assert!(document(&with(64)).is_ok());
+        let with = |count: usize| {
+            format!("<r{}/>", (0..count).map(|n| format!(" a{n}=''")).collect::<String>())
+        };
+        assert!(parse(&with(64)).is_ok());
         assert!(refused(&with(65)).contains("more than 64 attributes, at line 1"));
-        assert!(refused(&format!("<r>{}</r>", "=".repeat(MOST_NODES))).contains("elements and attributes"));
+        assert!(
+            refused(&format!("<r>{}</r>", "=".repeat(MAX_NODES)))
+                .contains("elements and attributes")
+        );
     }
 }

@@ -13,6 +13,8 @@ pub enum Burned {
     Cooling,
     /// The memory: patterns written and read again.
     Memory,
+    /// The credit of processor time: work at full speed, and how long that lasts.
+    Burst,
 }
 
 /// The settings of a burn-in.
@@ -30,7 +32,7 @@ pub struct BurnIn {
     /// Seconds of rest after that, for the cool-down.
     #[serde(default)]
     pub rest: f64,
-    /// Bytes of memory to test.
+    /// The size of the memory to test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Passes after which it ends.
@@ -63,8 +65,8 @@ pub struct Sample {
     pub faults: u64,
 }
 
-/// The work of one thread in about a second; in the journal `[thread, cpu, at, count, clock, wrong]`, as which serde
-/// reads a struct, too.
+/// The work of one thread in about a second; in the journal `[thread, cpu, at, count, clock,
+/// wrong]`, as which serde reads a struct, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "(u32, u32, f64, u64, f64, u64)")]
 pub struct Beat {
@@ -101,7 +103,7 @@ pub struct Stage {
     pub total: u64,
 }
 
-/// A word that was not what was written.
+/// A word of memory that was read and is not what was written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// Seconds since the work began.
@@ -110,9 +112,9 @@ pub struct Fault {
     pub pass: u64,
     /// The pattern that had been written.
     pub pattern: String,
-    /// Where, in the program's memory.
+    /// Its address in the program's memory.
     pub address: Word,
-    /// Where in the machine's memory; absent where that may not be known.
+    /// Its address in the machine's memory; absent where that may not be known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub physical: Option<Word>,
     /// The word that was written.
@@ -121,7 +123,7 @@ pub struct Fault {
     pub read: Word,
     /// The word that was read once more.
     pub retest: Word,
-    /// How hot it was: a sensor and °C.
+    /// A sensor and its °C at the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<(String, f64)>,
 }
@@ -132,12 +134,13 @@ impl Fault {
         Word(self.expected.0 ^ self.read.0)
     }
 
-    /// Returns true if the memory holds the wrong word: reading it once more gave the same.
+    /// True if the memory holds the wrong word: reading it once more gave the same.
     pub fn is_held(&self) -> bool {
         self.retest == self.read
     }
 
-    /// Returns true if reading once more gave what was written: the memory is not what was wrong, or no more.
+    /// True if reading once more gave what was written: the memory is not what was wrong, or no
+    /// longer.
     pub fn is_gone(&self) -> bool {
         self.retest == self.expected
     }
@@ -165,7 +168,8 @@ impl Pass {
     }
 }
 
-/// A word of memory or an address; in hexadecimal, since many readers of JSON lose bits of large numbers.
+/// A word of memory or an address; in hexadecimal, since many readers of JSON lose bits of large
+/// numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Word(pub u64);
 
@@ -192,6 +196,8 @@ impl Serialize for Word {
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Word::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not a hexadecimal number")))
+        Word::parse(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!("'{text}' is not a hexadecimal number"))
+        })
     }
 }

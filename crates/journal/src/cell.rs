@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Key, is_zero};
-use catalogue::{Condition, Copies, Metric, NONE, Test};
+use catalogue::{Condition, Copies, Metric, NONE, SamplingUnit, Test};
 
 /// One cell of test × copies × load × condition.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Number of the cell in this run.
+    /// The number of the cell in this run.
     pub id: usize,
-    /// Its place in the matrix.
+    /// The coordinates of the cell in the matrix.
     #[serde(flatten)]
     pub key: Key,
     /// The test's name in reports.
@@ -18,13 +18,15 @@ pub struct Cell {
     /// True if the copies were threads of one program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub threads: bool,
-    /// True if its condition can only be measured before anything else of the run has been switched.
+    /// True if its condition can only be measured before anything else of the run has been
+    /// switched.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
-    /// The beginning of a sentence about its condition.
+    /// The beginning of a sentence about the cell's condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phrase: Option<String>,
-    /// True if it is the second arm of the condition that others are compared with: an A/A control.
+    /// True if the cell is an A/A control: the second arm of the reference condition or, of two
+    /// commands, of either.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
     /// The kind of number of the score.
@@ -41,32 +43,56 @@ pub struct Cell {
     /// The limit of the score: a figure of processors, `test:ID`, or `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
-    /// The value of [`Cell::is_truncated`]; journals did not always say so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub truncate: Option<bool>,
-    /// The value of [`Cell::clock`].
+    /// True if a copy's rate loses its fraction before copies are added in the classic procedure,
+    /// as UnixBench's file programs print it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncate: bool,
+    /// The test whose clock serves the cell where its own programs report none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
-    /// The value of [`Cell::is_of_calls`].
+    /// True if a count is a system call, or as many as its program reports.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub calls: bool,
-    /// True if it executes a command of the user's.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub command: bool,
-    /// True if its executions alternate with those of the same cell under the other conditions, in rounds.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub in_turn: bool,
+    /// What is one sample: an execution, or all executions of a build, a block or a process.
+    #[serde(default, skip_serializing_if = "SamplingUnit::is_execution")]
+    pub sampled: SamplingUnit,
+    /// The quantiles of the executions' times that are compared, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tails: Vec<f64>,
+    /// What is executed for the cell, and in which order.
+    #[serde(default, skip_serializing_if = "Role::is_test")]
+    pub role: Role,
     /// The part of the report it belongs to.
     pub category: String,
-    /// Slices from the first that are not counted.
+    /// The number of slices from the first that are not counted.
     #[serde(default)]
     pub warmup: u32,
-    /// The planned length of a slice in ns; 0 in journals that do not say.
+    /// The planned length of a slice in ns; 0 where nothing was planned, as of imported results.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slice: u64,
     /// The meaning of the load's counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Scale>,
+}
+
+/// What is executed for a cell, and in which order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Programs of a test, in a window of their own.
+    #[default]
+    Test,
+    /// A command of the user's, in a window of its own.
+    Command,
+    /// A command of the user's that alternates with those it is compared with: each is executed
+    /// once per round, in random order.
+    Alternating,
+}
+
+impl Role {
+    fn is_test(&self) -> bool {
+        *self == Role::Test
+    }
 }
 
 /// The meaning of a load's counts.
@@ -80,9 +106,50 @@ pub struct Scale {
     pub worth: f64,
 }
 
+/// [`Cell::value`] of a figure that another program printed.
+const PRINTED: &str = "printed";
+
 impl Cell {
-    /// Returns the cell of `test` with the given coordinates.
-    pub fn new(id: usize, test: &Test, copies: u32, load: Option<&Test>, condition: &Condition) -> Cell {
+    /// The cell as that of a figure that another program printed.
+    pub fn printed(self) -> Cell {
+        Cell { value: Some(PRINTED.to_owned()), ..self }
+    }
+
+    /// True if the figure is one that another program printed: imported, or by `ab --harness`.
+    pub fn is_printed(&self) -> bool {
+        self.value.as_deref() == Some(PRINTED)
+    }
+
+    /// True if the cell is of a command of the user's itself, and not of a figure that one printed.
+    pub fn is_of_command(&self) -> bool {
+        self.role != Role::Test && !self.is_printed()
+    }
+
+    /// True if the cell is of a command that alternates with others, or of a figure that such a
+    /// command printed.
+    pub fn is_alternating(&self) -> bool {
+        self.role == Role::Alternating
+    }
+
+    /// True if several executions are one sample.
+    pub fn has_units(&self) -> bool {
+        self.sampled != SamplingUnit::Execution
+    }
+
+    /// True for a value that can be compared. What a program printed may be 0 or negative; where
+    /// unixmark counts itself, 0 means that nothing was counted.
+    pub fn is_comparable(&self, value: f64) -> bool {
+        value.is_finite() && (value > 0.0 || self.is_printed())
+    }
+
+    /// The cell of `test` with the given coordinates.
+    pub fn new(
+        id: usize,
+        test: &Test,
+        copies: u32,
+        load: Option<&Test>,
+        condition: &Condition,
+    ) -> Cell {
         Cell {
             id,
             key: Key {
@@ -102,46 +169,36 @@ impl Cell {
             scale: test.scale,
             limit: test.limit.clone().filter(|_| test.base() == test.id),
             value: test.value.clone(),
-            truncate: Some(test.truncate),
+            sampled: test.sampled,
+            tails: test.tails.clone(),
+            truncate: test.truncate,
             clock: test.clock.clone(),
             calls: test.calls,
-            command: test.is_command(),
-            in_turn: test.arms > 0,
+            role: match test.is_command() {
+                true if test.arms > 0 => Role::Alternating,
+                true => Role::Command,
+                false => Role::Test,
+            },
             category: test.category.clone(),
             warmup: 0,
             slice: 0,
             background: load.map(Scale::new),
         }
     }
-
-    /// Returns true if a copy's rate loses its fraction before copies are added in the classic procedure, as
-    /// UnixBench's file programs print it. Journals that do not say so have it by the unit of those programs.
-    pub fn is_truncated(&self) -> bool {
-        self.truncate.unwrap_or(self.unit == "KBps")
-    }
-
-    /// Returns the test whose clock serves it where it does not report its own, if any does. Journals that do not say
-    /// so have it by the category.
-    pub fn clock(&self) -> Option<&str> {
-        let old = ["cpu", "memory", "thread"].contains(&self.category.as_str()).then_some("core-clock");
-        self.clock.as_deref().or(old)
-    }
-
-    /// Returns true if a count is a system call, or as many as its program reports. Journals that do not say so have it
-    /// by the category.
-    pub fn is_of_calls(&self) -> bool {
-        self.calls || (self.category == "calls" && self.unit.starts_with("ns"))
-    }
 }
 
 impl Scale {
-    /// Frames are a load's work where its score is their latency.
     fn new(load: &Test) -> Scale {
         let unit = match load.metric {
+            // The score is the latency of frames, and they are the load's work.
             Metric::Latency => "frames/s",
             _ if load.is_command() => "executions/s",
             _ => &load.unit,
         };
-        Scale { label: load.label.clone(), unit: unit.to_owned(), worth: load.scale * load.timebase }
+        Scale {
+            label: load.label.clone(),
+            unit: unit.to_owned(),
+            worth: load.scale * load.timebase,
+        }
     }
 }

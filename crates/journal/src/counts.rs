@@ -12,7 +12,8 @@ const CALL: &str = "call:";
 pub struct Counts {
     /// The cell of the command.
     pub cell: usize,
-    /// The counts by their names: `syscalls`, `faults`, `call:openat`; and in KiB `rss:NAME`, of the largest process.
+    /// The counts by their names: `syscalls`, `faults`, `call:openat`; and in KiB `rss:NAME`, of
+    /// the largest process.
     pub counts: BTreeMap<String, u64>,
     /// The program's remarks on them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -20,12 +21,13 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Returns the name of a system call among counts: `call:openat`.
+    /// The name of the count of a system call: `call:openat`.
     pub fn of_call(name: &str) -> String {
         format!("{CALL}{name}")
     }
 
-    /// Returns the system call, by its name or its number, that a count is of; `None` of other counts.
+    /// The system call that a count of this name is of, by its name or its number; `None` for other
+    /// counts.
     pub fn call(name: &str) -> Option<&str> {
         name.strip_prefix(CALL)
     }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// The words in a note on a setting between its value and the one that it had before.
+pub const IN_PLACE_OF: &str = " in place of ";
+
 /// Proofs and products of a condition in one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -18,17 +21,17 @@ pub struct Evidence {
     pub trail: Option<Trail>,
 }
 
-/// The trail of auditing during one trial. `window` is the time in which counts are measured; the whole trial also has
-/// the programs' start and end.
+/// The trail of auditing during one trial. `window` is the time in which counts are measured; the
+/// whole trial also has the programs' start and end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trail {
     /// Length of the window in seconds.
     pub seconds: f64,
     /// Events in the window.
     pub events: u64,
-    /// Records of those.
+    /// Records of the events in the window.
     pub records: u64,
-    /// Bytes of those records, as they stand in a trail.
+    /// Bytes of these records, as lines of a trail.
     pub bytes: u64,
     /// Events of the whole trial.
     pub all_events: u64,

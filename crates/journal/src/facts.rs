@@ -1,4 +1,7 @@
 //! Facts of the system under test.
+//!
+//! A fact has a name that is stable, a text for people, and where it is a number, a [`Quantity`].
+//! [`KNOWN_FACTS`] says of which facts reports make a special use, and what that use is.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,9 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(into = "(f64, String)")]
 pub struct Quantity {
-    /// The number.
     pub number: f64,
-    /// Its unit; empty of a plain count.
+    /// Empty for a plain count.
     pub unit: String,
 }
 
@@ -27,7 +29,7 @@ pub struct Fact {
     pub group: String,
     /// The value, as people read it.
     pub value: String,
-    /// The same as a number with its unit, if it is one.
+    /// The value as a number with its unit, if it is one.
     pub quantity: Option<Quantity>,
 }
 
@@ -54,33 +56,44 @@ pub struct Facts(Vec<Fact>);
 pub struct InCommon {
     /// Its name.
     pub fact: &'static str,
-    /// The noun there: `kernels`.
+    /// The plural noun for its values in sentences: `kernels`.
     pub what: &'static str,
-    /// The advice if they have not.
+    /// The advice if runs differ in it.
     pub advice: &'static str,
     /// True if a run without this fact is left out; otherwise it counts as unknown.
     pub if_known: bool,
 }
 
+impl InCommon {
+    fn new(fact: &'static str, used: Use) -> Option<InCommon> {
+        match used {
+            Common(what, advice) => Some(InCommon { fact, what, advice, if_known: false }),
+            CommonIfKnown(what, advice) => Some(InCommon { fact, what, advice, if_known: true }),
+            Heading | Suspect | Moment => None,
+        }
+    }
+}
+
 /// The use of a fact in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
-    /// It stands in the heading of a run's report.
+    /// The fact is in the heading of a run's report.
     Heading,
-    /// It is one of the first suspects where figures change from run to run.
+    /// The fact is one of the first suspects where figures change from run to run.
     Suspect,
-    /// Runs that are compared should have it in common: what it is called there, and what follows if they have not.
+    /// Runs that are compared should have it in common: the noun for its values, and the advice if
+    /// runs differ in it.
     Common(&'static str, &'static str),
-    /// The same, for runs that have the fact.
+    /// [`Use::Common`] among those runs that have the fact.
     CommonIfKnown(&'static str, &'static str),
-    /// It holds for a moment only: it differs between any two runs and nodes.
+    /// The fact holds for a moment only: it differs between any two runs and nodes.
     Moment,
 }
 
 use Use::{Common, CommonIfKnown, Heading, Moment, Suspect};
 
 /// The facts that reports single out: name, title, uses. The order is that of headings.
-const KNOWN: [(&str, &str, &[Use]); 23] = [
+const KNOWN_FACTS: [(&str, &str, &[Use]); 23] = [
     ("system.os", "System", &[Heading, Suspect]),
     (
         "kernel.release",
@@ -88,10 +101,17 @@ const KNOWN: [(&str, &str, &[Use]); 23] = [
         &[
             Heading,
             Suspect,
-            Common(Facts::KERNELS, "part of every difference may be the kernel's: boot the same for all runs"),
+            Common(
+                Facts::KERNELS,
+                "part of every difference may be the kernel's: boot the same for all runs",
+            ),
         ],
     ),
-    ("cpu.model", "Processor", &[Heading, Suspect, Common("processors", "these are differences between processors")]),
+    (
+        "cpu.model",
+        "Processor",
+        &[Heading, Suspect, Common("processors", "these are differences between processors")],
+    ),
     ("cpu.microcode", "Microcode", &[Suspect]),
     ("cpu.topology", "Topology", &[Heading]),
     ("cpu.governor", "Governor", &[Heading, Suspect]),
@@ -105,7 +125,13 @@ const KNOWN: [(&str, &str, &[Use]); 23] = [
     (
         "graphics.server",
         "Display",
-        &[Heading, CommonIfKnown("display servers", "part of every difference in graphics may be the server's")],
+        &[
+            Heading,
+            CommonIfKnown(
+                "display servers",
+                "part of every difference in graphics may be the server's",
+            ),
+        ],
     ),
     (
         "graphics.gl_renderer",
@@ -128,7 +154,8 @@ const KNOWN: [(&str, &str, &[Use]); 23] = [
     ("system.uptime", "Uptime", &[Moment]),
 ];
 
-/// Units in which text gives a quantity, with the unit it is kept in and what one is worth in that.
+/// Units that text has: the unit, the one in which the quantity is kept, and how many of that it
+/// is.
 const UNITS: [(&str, &str, f64); 15] = [
     ("%", "%", 1.0),
     ("CPUs", "CPUs", 1.0),
@@ -151,30 +178,37 @@ const BYTES: &str = "bytes";
 const SECONDS: &str = "s";
 
 impl Quantity {
-    /// Returns a number in a unit.
+    /// A number in a unit.
     pub fn new(number: f64, unit: &str) -> Quantity {
         Quantity { number, unit: unit.to_owned() }
     }
 
-    /// Returns a size.
+    /// A size.
     pub fn bytes(count: u64) -> Quantity {
         Quantity::new(count as f64, BYTES)
     }
 
-    /// Returns the quantity that a text begins with, as in `64.8 GiB of 252.0 GiB` or `8 h 2 min`.
+    /// The quantity that a text begins with, as in `64.8 GiB of 252.0 GiB` or `8 h 2 min`.
     fn from_text(text: &str) -> Option<Quantity> {
         let words: Vec<&str> = text.split(' ').collect();
         let mut sum: Option<Quantity> = None;
         for pair in words.chunks_exact(2) {
-            let last = pair[1].trim_end_matches(',');
-            let unit = UNITS.iter().find(|(name, _, _)| *name == last);
-            let (Ok(number), Some((_, unit, worth))) = (pair[0].parse::<f64>(), unit) else { break };
-            let so_far = sum.take().filter(|sum| sum.unit == *unit).map_or(0.0, |sum| sum.number);
-            sum = Some(Quantity::new(so_far + number * worth, unit));
-            if last != pair[1] {
+            let name = pair[1].trim_end_matches(',');
+            let unit = UNITS.iter().find(|(known, _, _)| *known == name);
+            let (Ok(number), Some((_, kept_unit, factor))) = (pair[0].parse::<f64>(), unit) else {
+                break;
+            };
+
+            // Hours and minutes add up; another unit begins another quantity.
+            let summand = sum.take().filter(|sum| sum.unit == *kept_unit);
+            let so_far = summand.map_or(0.0, |sum| sum.number);
+            sum = Some(Quantity::new(so_far + number * factor, kept_unit));
+            let has_comma = name != pair[1];
+            if has_comma {
                 break;
             }
         }
+
         sum.filter(|sum| sum.number.is_finite())
     }
 }
@@ -197,34 +231,42 @@ impl From<Quantity> for (f64, String) {
 }
 
 impl Fact {
-    /// Returns a fact of this name, label and group.
+    /// A fact of this name, label and group.
     pub fn new([name, label, group]: [&str; 3], value: String, quantity: Option<Quantity>) -> Fact {
-        Fact { name: name.to_owned(), label: label.to_owned(), group: group.to_owned(), value, quantity }
+        Fact {
+            name: name.to_owned(),
+            label: label.to_owned(),
+            group: group.to_owned(),
+            value,
+            quantity,
+        }
     }
 
-    /// The name of the fact that says what energy is read from.
+    /// The name of the fact that has the source of readings of energy.
     pub const ENERGY: &str = "run.energy";
 
-    /// The name of the fact that has the power before anything ran, in W.
+    /// The name of the fact that has the power of the idle machine before the run, in W.
     pub const IDLE: &str = "run.idle-power";
 
-    /// Returns a fact that is known as text alone, as other programs and journals of older versions give it: the number
-    /// and the unit that it begins with are its quantity.
+    /// A fact that is known as text alone, as other programs and journals of older versions give
+    /// it: the number and the unit that the text begins with are its quantity.
     pub fn from_text(name: String, label: String, group: String, value: String) -> Fact {
         let quantity = Quantity::from_text(&value);
         Fact { name, label, group, value, quantity }
     }
 
-    /// Returns true if it holds for a moment only, as the load does.
+    /// True if the fact holds for a moment only, as the load does.
     pub fn is_of_a_moment(&self) -> bool {
-        KNOWN.iter().any(|(name, _, uses)| *name == self.name && uses.contains(&Moment))
+        KNOWN_FACTS.iter().any(|(name, _, uses)| *name == self.name && uses.contains(&Moment))
     }
 }
 
 impl From<Line> for Fact {
     fn from(Line { name, label, group, value, number, unit }: Line) -> Fact {
         match number {
-            Some(number) => Fact { name, label, group, value, quantity: Some(Quantity { number, unit }) },
+            Some(number) => {
+                Fact { name, label, group, value, quantity: Some(Quantity { number, unit }) }
+            }
             None => Fact::from_text(name, label, group, value),
         }
     }
@@ -232,57 +274,69 @@ impl From<Line> for Fact {
 
 impl From<Fact> for Line {
     fn from(Fact { name, label, group, value, quantity }: Fact) -> Line {
-        let (number, unit) = quantity.map_or((None, String::new()), |of| (Some(of.number), of.unit));
+        let (number, unit) = match quantity {
+            Some(Quantity { number, unit }) => (Some(number), unit),
+            None => (None, String::new()),
+        };
         Line { name, label, group, value, number, unit }
     }
 }
 
 impl Facts {
-    /// The name of different kernels, where runs are compared.
+    /// The noun for different kernels, where runs are compared.
     pub const KERNELS: &str = "kernels";
 
-    /// Returns the fact of a name, if it is known.
+    /// The fact of a name, if it is known.
     pub fn get(&self, name: &str) -> Option<&Fact> {
         self.iter().find(|fact| fact.name == name)
     }
 
-    /// Returns the value of a fact as text, if it is known.
+    /// The value of a fact as text, if it is known.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.get(name).map(|fact| fact.value.as_str())
     }
 
-    /// Returns what stands in the heading of a report, with its title there.
+    /// The facts in the heading of a report, each with its title.
     pub fn heading(&self) -> impl Iterator<Item = (&'static str, &Fact)> {
-        let known = KNOWN.iter().filter(|(_, _, uses)| uses.contains(&Heading));
+        let known = KNOWN_FACTS.iter().filter(|(_, _, uses)| uses.contains(&Heading));
         known.filter_map(|(name, title, _)| Some((*title, self.get(name)?)))
     }
 
-    /// Returns the machine in a line: processor, memory, hypervisor and kernel, as far as they are known.
+    /// The machine in a line: processor, memory, hypervisor and kernel, as far as they are known.
     pub fn machine(&self) -> String {
-        let parts =
-            [("cpu.model", ""), ("memory.total", ""), ("system.virtualisation", ""), ("kernel.release", "kernel ")];
-        let known = parts.into_iter().filter_map(|(name, lead)| Some((lead, self.value(name)?)));
-        let known = known.filter(|(_, text)| !["", "none", "unknown"].contains(text));
-        known.map(|(lead, text)| format!("{lead}{text}")).collect::<Vec<String>>().join(", ")
+        let mut parts = Vec::new();
+        for (name, prefix) in [
+            ("cpu.model", ""),
+            ("memory.total", ""),
+            ("system.virtualisation", ""),
+            ("kernel.release", "kernel "),
+        ] {
+            let value = self.value(name).unwrap_or_default();
+            if !["", "none", "unknown"].contains(&value) {
+                parts.push(format!("{prefix}{value}"));
+            }
+        }
+
+        parts.join(", ")
     }
 
-    /// Returns the facts to suspect first where figures change from run to run: title and name.
+    /// The facts to suspect first where figures change from run to run: title and name.
     pub fn suspects() -> impl Iterator<Item = (&'static str, &'static str)> {
-        KNOWN.iter().filter(|(_, _, uses)| uses.contains(&Suspect)).map(|(name, title, _)| (*title, *name))
+        KNOWN_FACTS
+            .iter()
+            .filter(|(_, _, uses)| uses.contains(&Suspect))
+            .map(|(name, title, _)| (*title, *name))
     }
 
-    /// Returns the facts that runs should have in common before they are compared.
+    /// The facts that runs should have in common before they are compared.
     pub fn common() -> impl Iterator<Item = InCommon> {
-        let common = |fact: &'static str, used: &Use| match *used {
-            Common(what, advice) => Some(InCommon { fact, what, advice, if_known: false }),
-            CommonIfKnown(what, advice) => Some(InCommon { fact, what, advice, if_known: true }),
-            _ => None,
-        };
-        KNOWN.iter().flat_map(move |(name, _, uses)| uses.iter().filter_map(move |used| common(name, used)))
+        KNOWN_FACTS
+            .iter()
+            .flat_map(|(fact, _, uses)| uses.iter().filter_map(|used| InCommon::new(fact, *used)))
     }
 
-    /// Returns the kind of source that energy was read from: powercap, hwmon or a meter. Figures of different kinds are
-    /// not comparable.
+    /// The kind of source that energy was read from: powercap, hwmon or a meter. Figures of
+    /// different kinds are not comparable.
     pub fn energy_source(&self) -> Option<&str> {
         self.value(Fact::ENERGY)?.split(':').next()
     }
@@ -292,7 +346,7 @@ impl Facts {
         self.0.push(fact);
     }
 
-    /// Leaves out the fact of a name.
+    /// Removes the fact of a name.
     pub fn remove(&mut self, name: &str) {
         self.0.retain(|fact| fact.name != name);
     }
@@ -358,7 +412,8 @@ mod tests {
     #[test]
     fn a_line_without_a_number_is_read_by_its_text() {
         let read = |line: &str| serde_json::from_str::<Fact>(line).unwrap();
-        let old = read(r#"{"name":"memory.total","label":"Memory","group":"Memory","value":"1 GiB"}"#);
+        let old =
+            read(r#"{"name":"memory.total","label":"Memory","group":"Memory","value":"1 GiB"}"#);
         assert_eq!(old.quantity, Some(Quantity::bytes(1 << 30)));
         let line = r#"{"name":"system.load","label":"Load","group":"System","value":"0.5 1 2","number":0.5}"#;
         let new = read(line);
@@ -368,7 +423,8 @@ mod tests {
 
     #[test]
     fn a_fact_is_singled_out_once() {
-        let names: std::collections::BTreeSet<&str> = KNOWN.iter().map(|(name, _, _)| *name).collect();
-        assert_eq!(names.len(), KNOWN.len());
+        let names: std::collections::BTreeSet<&str> =
+            KNOWN_FACTS.iter().map(|(name, _, _)| *name).collect();
+        assert_eq!(names.len(), KNOWN_FACTS.len());
     }
 }

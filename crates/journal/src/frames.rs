@@ -1,4 +1,11 @@
 //! The frames of an interactive test: histograms and the worst of them, in place of every frame.
+//!
+//! A frame is planned for a moment; its thread is woken, runs, and has done its work some time
+//! later. [`Recorder`] takes frames in one by one and keeps what [`Frames`] has. Two things are
+//! easily missed: a frame that comes late can hide others that should have come meanwhile
+//! (coordinated omission, as Tene calls it), so slots without a frame are counted with the wait
+//! that they would have had; and the last frame may be followed by slots until the end of the
+//! schedule.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,16 +53,19 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Returns the latency of the frame in ns; nothing where it has none.
+    /// The latency of the frame in ns; `None` for a frame that was dropped, unless the latency is
+    /// that of its wake-up.
     pub fn latency(&self, schedule: &Schedule) -> Option<u64> {
         match schedule.latency {
             Latency::Wake => Some(self.woke.saturating_sub(self.sent)),
             Latency::Response => Some(self.done?.saturating_sub(self.planned)),
-            Latency::Overrun => Some(self.done?.saturating_sub(self.planned.saturating_add(schedule.work))),
+            Latency::Overrun => {
+                Some(self.done?.saturating_sub(self.planned.saturating_add(schedule.work)))
+            }
         }
     }
 
-    /// Returns when it was over, in ns since the trial's start.
+    /// When the frame was over, in ns since the trial's start.
     pub fn end(&self) -> u64 {
         self.done.unwrap_or(self.woke)
     }
@@ -72,8 +82,8 @@ pub struct Frames {
     pub late: u64,
     /// The latency that the test is about.
     pub latency: Histogram,
-    /// The same with every frame that was dropped meanwhile: what the first that came would have waited, had it been
-    /// asked for at each planned moment (Tene's coordinated omission).
+    /// `latency`, and for each slot whose frame was dropped the time until the next frame that came
+    /// was over: the wait of whoever asks at every planned moment (Tene's coordinated omission).
     pub corrected: Histogram,
     /// From the planned moment to done.
     pub response: Histogram,
@@ -100,91 +110,111 @@ pub struct Frames {
 /// The causes of a copy's late frames.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Holders {
-    /// Late frames; slots without a frame are not among them.
+    /// The number of late frames, without slots that had no frame.
     pub late: u64,
-    /// Those of them that the trace explains.
+    /// The number of late frames that the trace explains.
     pub traced: u64,
-    /// Their causes, the most frequent first.
+    /// The causes of the late frames, the most frequent first.
     pub causes: Vec<Cause>,
-    /// The causes of each of the worst frames, longest first, with ns; empty where the trace does not reach back to it.
+    /// The causes of each of the worst frames, longest first, with ns; empty where the trace does
+    /// not reach back to it.
     pub worst: Vec<Vec<(String, u64)>>,
 }
 
-/// A process, an interrupt or another thing that held late frames up.
+/// A process, an interrupt or another thing that delayed late frames.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Its name.
+    /// A process's or an interrupt's name, or words.
     pub name: String,
-    /// Frames that it held up longer than anything else did.
+    /// The number of late frames that it delayed longer than anything else did.
     pub frames: u64,
-    /// ns that it held all of them up.
+    /// The time by which it delayed late frames, together.
     pub ns: u64,
 }
 
-/// The number of worst frames that are kept.
-const WORST: usize = 32;
+const MAX_WORST_FRAMES: usize = 32;
 
-/// Most frames of the last second that are kept, more than the shortest period has; and most late ones.
-const LAST: usize = 20_000;
+/// For the frames of the last second, of which the shortest period has fewer, and for late frames.
+const MAX_KEPT_FRAMES: usize = 20_000;
+
+/// The number of slots that may pass before a frame that is plausible.
+const MAX_PASSED_SLOTS: u64 = 10_000_000;
+
+/// The shortest period that counts for that, in ns.
+const MIN_SLOT_NS: u64 = 1000;
+
+/// Seconds whose longest latency is kept: twelve days.
+const MAX_SECONDS: usize = 1 << 20;
 
 /// Takes in frames one by one.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     frames: Frames,
+    /// The latest frame.
     before: Option<Frame>,
     /// The first planned moment.
-    first: u64,
+    first_planned: u64,
 }
 
 impl Recorder {
     /// Begins a recording.
     pub fn new(schedule: Schedule) -> Recorder {
-        Recorder { frames: Frames { schedule, ..Frames::default() }, before: None, first: u64::MAX }
+        let frames = Frames { schedule, ..Frames::default() };
+        Recorder { frames, before: None, first_planned: u64::MAX }
     }
 
-    /// Returns true if a frame that ended this many ns after its planned moment is plausible: at most ten million slots
-    /// may have passed meanwhile.
+    /// True if a frame that ended this many ns after its planned moment is plausible: each slot
+    /// that passed meanwhile takes time to count.
     pub fn can_take(&self, ns: u64) -> bool {
-        ns / self.frames.schedule.period.max(1000) < 10_000_000
+        ns / self.frames.schedule.period.max(MIN_SLOT_NS) < MAX_PASSED_SLOTS
     }
 
     /// Takes in the next frame; its planned moment must not lie before the last one's.
     pub fn add(&mut self, frame: Frame) {
         let schedule = self.frames.schedule;
-        let is_late = schedule.deadline > 0 && frame.end().saturating_sub(frame.planned) > schedule.deadline;
-        if is_late && self.frames.overdue.len() < LAST {
+        let is_late =
+            schedule.deadline > 0 && frame.end().saturating_sub(frame.planned) > schedule.deadline;
+        if is_late && self.frames.overdue.len() < MAX_KEPT_FRAMES {
             self.frames.overdue.push(frame);
         }
-        self.omitted_before(frame.planned);
+
+        self.record_omitted(frame.planned);
         if let Some(done) = frame.done {
-            self.frames.done += 1;
             let response = done.saturating_sub(frame.planned);
+            self.frames.done += 1;
             self.frames.response.record(response);
             self.frames.late += u64::from(schedule.deadline > 0 && response > schedule.deadline);
         }
-        if let Some(latency) = frame.latency(&schedule) {
-            if let Some(before) = self.before.and_then(|before| before.latency(&schedule)) {
-                self.frames.jitter.record(latency.abs_diff(before));
-            }
-            self.frames.latency.record(latency);
-            self.frames.corrected.record(latency);
-            self.second(frame.planned, latency);
-            self.rank(frame, latency);
-        } else {
+        match frame.latency(&schedule) {
+            Some(latency) => self.record_latency(frame, latency),
             // It was dropped itself, after so long.
-            self.frames.corrected.record(frame.end().saturating_sub(frame.planned));
+            None => self.frames.corrected.record(frame.end().saturating_sub(frame.planned)),
         }
-        if self.frames.last.len() < LAST {
+
+        if self.frames.last.len() < MAX_KEPT_FRAMES {
             self.frames.last.push(frame);
         }
-        self.first = self.first.min(frame.planned);
+        self.first_planned = self.first_planned.min(frame.planned);
         self.before = Some(frame);
     }
 
-    /// Counts the slots between the frame before and `until` that were passed over: each would have
-    /// waited until that frame was over.
-    fn omitted_before(&mut self, until: u64) {
-        let (Some(before), period) = (self.before, self.frames.schedule.period) else { return };
+    fn record_latency(&mut self, frame: Frame, latency: u64) {
+        let schedule = self.frames.schedule;
+        if let Some(before) = self.before.and_then(|before| before.latency(&schedule)) {
+            self.frames.jitter.record(latency.abs_diff(before));
+        }
+        self.frames.latency.record(latency);
+        self.frames.corrected.record(latency);
+        self.keep_if_longest_of_second(frame.planned, latency);
+        self.keep_if_among_worst(frame, latency);
+    }
+
+    /// Records the slots between the frame before and `until` that were passed over: each would
+    /// have waited until that frame was over.
+    fn record_omitted(&mut self, until: u64) {
+        let period = self.frames.schedule.period;
+        let Some(before) = self.before else { return };
+
         let mut planned = before.planned + period;
         while period > 0 && planned < until && planned < before.end() {
             self.frames.corrected.record(before.end() - planned);
@@ -192,10 +222,10 @@ impl Recorder {
         }
     }
 
-    fn second(&mut self, planned: u64, latency: u64) {
+    fn keep_if_longest_of_second(&mut self, planned: u64, latency: u64) {
         // A window of a year has fewer seconds than a usize can count.
         let second = (planned / 1_000_000_000) as usize;
-        if second >= self.frames.seconds.len() && second < 1 << 20 {
+        if second >= self.frames.seconds.len() && second < MAX_SECONDS {
             self.frames.seconds.resize(second + 1, 0);
         }
         if let Some(longest) = self.frames.seconds.get_mut(second) {
@@ -203,22 +233,24 @@ impl Recorder {
         }
     }
 
-    fn rank(&mut self, frame: Frame, latency: u64) {
+    fn keep_if_among_worst(&mut self, frame: Frame, latency: u64) {
         let schedule = self.frames.schedule;
         let worst = &mut self.frames.worst;
-        let place = worst.partition_point(|known| known.latency(&schedule).unwrap_or(0) >= latency);
-        if place < WORST {
+        let place = worst.partition_point(|other| other.latency(&schedule).unwrap_or(0) >= latency);
+        if place < MAX_WORST_FRAMES {
             worst.insert(place, frame);
-            worst.truncate(WORST);
+            worst.truncate(MAX_WORST_FRAMES);
         }
     }
 
-    /// Returns what was recorded; the frames themselves only where a limit was `broke`n.
+    /// What was recorded; the frames of the last second only if a limit `broke`.
     pub fn finish(mut self, broke: Option<u64>) -> Frames {
         if let Some(before) = self.before {
-            let end = before.planned.saturating_add(self.frames.schedule.period.saturating_mul(self.left() + 1));
-            self.omitted_before(end);
+            let slots = self.slots_after_last() + 1;
+            let period = self.frames.schedule.period;
+            self.record_omitted(before.planned.saturating_add(period.saturating_mul(slots)));
         }
+
         self.frames.broke = broke;
         if broke.is_none() {
             self.frames.last = Vec::new();
@@ -226,27 +258,31 @@ impl Recorder {
         self.frames
     }
 
-    /// Slots of the schedule after the last frame.
-    fn left(&self) -> u64 {
+    /// The number of slots of the schedule after the last frame.
+    fn slots_after_last(&self) -> u64 {
         let schedule = &self.frames.schedule;
-        let Some(before) = self.before.filter(|_| schedule.period > 0) else { return 0 };
-        let seen = (before.planned - self.first + schedule.period / 2) / schedule.period + 1;
-        schedule.planned.saturating_sub(seen)
+        let Some(before) = self.before.filter(|_| schedule.period > 0) else {
+            return 0;
+        };
+
+        // The nearest slot.
+        let last_slot =
+            (before.planned - self.first_planned + schedule.period / 2) / schedule.period;
+        schedule.planned.saturating_sub(last_slot + 1)
     }
 }
 
 impl Frames {
-    /// Returns all its histograms.
     pub(crate) fn histograms(&self) -> [&Histogram; 4] {
         [&self.latency, &self.corrected, &self.response, &self.jitter]
     }
 
-    /// Frames that were planned and never done.
+    /// The number of frames that were planned and never done.
     pub fn dropped(&self) -> u64 {
         self.schedule.planned.saturating_sub(self.done)
     }
 
-    /// Frames that were done in time.
+    /// The number of frames that were done in time.
     pub fn met(&self) -> u64 {
         self.done - self.late.min(self.done)
     }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use catalogue::NONE;
 
-/// The identity of a cell: test × copies × load × condition. Everything that belongs to one cell is found by it.
+/// The identity of a cell: test × copies × load × condition. Everything that belongs to one cell is
+/// found by it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
     /// The test's id.
@@ -24,22 +25,22 @@ impl Default for Key {
 }
 
 impl Key {
-    /// Returns the key of a test without load and condition.
+    /// The key of a test without load and condition.
     pub fn plain(test: &str, copies: u32) -> Key {
         Key { test: test.to_owned(), copies, load: NONE.to_owned(), condition: NONE.to_owned() }
     }
 
-    /// Returns true if it has neither load nor condition.
+    /// True if the key has neither load nor condition.
     pub fn is_plain(&self) -> bool {
         self.load == NONE && self.condition == NONE
     }
 
-    /// Returns true if both are the same but for the condition.
+    /// True if both keys are equal but for the condition.
     pub fn same_family(&self, other: &Key) -> bool {
         (&self.test, self.copies, &self.load) == (&other.test, other.copies, &other.load)
     }
 
-    /// Returns the same cell under another condition.
+    /// The key of the same cell under another condition.
     pub fn under(&self, condition: &str) -> Key {
         Key { condition: condition.to_owned(), ..self.clone() }
     }
@@ -52,7 +53,11 @@ mod tests {
     #[test]
     fn families_differ_by_condition_alone() {
         let key = Key::plain("pipe", 2);
-        assert!(key.is_plain() && key.same_family(&key.under("thp=never")) && key != key.under("thp=never"));
+        assert!(
+            key.is_plain()
+                && key.same_family(&key.under("thp=never"))
+                && key != key.under("thp=never")
+        );
         assert!(!key.same_family(&Key { copies: 1, ..key.clone() }));
     }
 }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Finding, GivenCommand};
+
 /// The subject of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -20,6 +22,8 @@ pub enum View {
     Ab,
     /// The power of comparisons on this machine.
     Power,
+    /// A machine on a card.
+    Card,
 }
 
 impl View {
@@ -29,7 +33,9 @@ impl View {
 }
 
 /// The procedure of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Procedure {
     /// Blocks of short windows.
@@ -49,7 +55,7 @@ pub enum Procedure {
 }
 
 impl Procedure {
-    /// Returns its name, as it stands in journals.
+    /// The procedure's name in journals.
     pub fn name(self) -> &'static str {
         match self {
             Procedure::Standard => "standard",
@@ -89,7 +95,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Returns its name, as it stands in journals.
+    /// The name of the reason in journals.
     pub fn name(self) -> &'static str {
         match self {
             Ended::Complete => "complete",
@@ -115,14 +121,13 @@ pub struct Run {
     pub tool: String,
     /// When it began, RFC 3339.
     pub started: String,
-    /// The procedure of a run.
     pub procedure: Procedure,
     /// The seed of every random order.
     pub seed: u64,
     /// The command line.
     pub arguments: Vec<String>,
-    /// Settings beyond tests, copies, loads and conditions that change what is measured, such as `slack=500000` or
-    /// `load nice=5`.
+    /// Settings beyond tests, copies, loads and conditions that change what is measured, such as
+    /// `slack=500000` or `load nice=5`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<String>,
     /// The user's remark.
@@ -145,22 +150,46 @@ pub struct Run {
     /// The condition that others are compared with, of a run about their cost.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub against: String,
-    /// The size up to which differences are negligible, in per cent; absent where it is the usual one.
+    /// The findings of `doctor` when a card was made, the gravest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// The size up to which differences are negligible, in per cent; absent where it is the usual
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// The unit of commands' times in reports for people; absent where they choose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_unit: Option<TimeUnit>,
+    /// The order of commands in hyperfine's tables and summary; absent where that is hyperfine's
+    /// own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort: Option<Sort>,
+    /// True if the user said which command the others are compared with; else it is the first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_reference: bool,
+    /// The commands whose names in reports do not say all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<GivenCommand>,
     /// The placement of copies: core, smt or node; empty where the scheduler chose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pin: String,
-    /// The node and the attempt that it is in a fleet run.
+    /// The node and the attempt, if the run is a part of a fleet run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Attempt>,
-    /// The parts of the machine that begin beyond this many copies (SMT siblings, a second NUMA node, …); 0 copies if
-    /// it holds at every level.
+    /// The parts of the machine that begin beyond this many copies (SMT siblings, a second NUMA
+    /// node, …); 0 copies if it holds at every level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub borders: Vec<(u32, String)>,
+}
+
+/// An order of commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sort {
+    /// As they were given.
+    Command,
+    /// The fastest first.
+    MeanTime,
 }
 
 /// A unit of times.
@@ -176,7 +205,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Returns the unit in which a time of so many milliseconds has few digits.
+    /// The unit in which a time of so many milliseconds has few digits.
     pub fn suited(ms: f64) -> TimeUnit {
         match ms {
             ms if ms >= 1000.0 => TimeUnit::Second,
@@ -185,7 +214,7 @@ impl TimeUnit {
         }
     }
 
-    /// Returns its symbol, and how many of it are a millisecond.
+    /// The unit's symbol, and how many of it are a millisecond.
     pub fn scale(self) -> (&'static str, f64) {
         match self {
             TimeUnit::Microsecond => ("µs", 1e3),
@@ -209,12 +238,12 @@ impl FromStr for TimeUnit {
 }
 
 impl Run {
-    /// Returns true if its trials are passes that are scored by UnixBench's arithmetic.
+    /// True if the trials are passes that are scored by UnixBench's arithmetic.
     pub fn is_classic(&self) -> bool {
         matches!(self.procedure, Procedure::Classic | Procedure::Imported)
     }
 
-    /// Returns true if its reports show how tests scale in place of lists of scores.
+    /// True if reports show how tests scale, in place of lists of scores.
     pub fn is_scaling(&self) -> bool {
         self.view == View::Scaling
     }
@@ -261,6 +290,6 @@ pub struct Build {
 pub struct Baseline {
     /// The run they come from.
     pub name: String,
-    /// Score by test, at the fewest copies that run had.
+    /// Scores by test, at the minimum number of copies that the run had.
     pub scores: BTreeMap<String, f64>,
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Sensor chips that measure the processor; others measure disks or radios.
-const OF_PROCESSOR: [&str; 6] = ["coretemp", "k10temp", "zenpower", "soc_thermal", "scmi_sensors", "x86_pkg_temp"];
+const PROCESSOR_DRIVERS: [&str; 6] =
+    ["coretemp", "k10temp", "zenpower", "soc_thermal", "scmi_sensors", "x86_pkg_temp"];
 
 /// The readings of the sensors at one moment; what the machine does not report is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ pub enum SensorKind {
 }
 
 impl SensorKind {
-    /// Returns what the sensor or counter called `name` in a [`Reading`] is about.
+    /// The subject of the sensor or counter that a [`Reading`] calls `name`.
     pub fn from_name(name: &str) -> SensorKind {
         match name.split('.').next() {
             Some("throttle") => return SensorKind::Throttling,
@@ -69,10 +70,11 @@ impl SensorKind {
             Some("edac") => return SensorKind::MemoryErrors,
             _ => {}
         }
+
         let driver = name.split(' ').next().unwrap_or(name).to_lowercase().replace('-', "_");
         if driver.starts_with("jc42") || driver.starts_with("spd5118") {
             SensorKind::Memory
-        } else if OF_PROCESSOR.contains(&driver.as_str()) || driver.contains("cpu") {
+        } else if PROCESSOR_DRIVERS.contains(&driver.as_str()) || driver.contains("cpu") {
             SensorKind::Processor
         } else {
             SensorKind::Other
@@ -81,10 +83,12 @@ impl SensorKind {
 }
 
 impl Reading {
-    /// Returns name and °C of the hottest sensor, of one kind or of all.
+    /// The name and the °C of the hottest sensor, of one kind or of all.
     pub fn hottest(&self, kind: Option<SensorKind>) -> Option<(&str, f64)> {
-        let sensors = self.temperature.iter().map(|(name, celsius)| (name.as_str(), *celsius));
-        let wanted = sensors.filter(|(name, _)| kind.is_none_or(|kind| SensorKind::from_name(name) == kind));
-        wanted.max_by(|a, b| a.1.total_cmp(&b.1))
+        self.temperature
+            .iter()
+            .filter(|(name, _)| kind.is_none_or(|kind| SensorKind::from_name(name) == kind))
+            .map(|(name, celsius)| (name.as_str(), *celsius))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
     }
 }

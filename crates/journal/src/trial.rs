@@ -1,6 +1,7 @@
 //! The data of one measurement.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,14 +33,14 @@ pub struct Trial {
     /// Why the trial has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Proofs that the cell's condition was on, and its products.
+    /// The proofs that the cell's condition was on, and what it produced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Box<Evidence>>,
-    /// True if it belongs to the second look at what was suspected of a loss.
+    /// True if the trial belongs to the second look at what was suspected of a loss.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub second: bool,
-    /// How late the last copy began, in ns, in each try whose copies shared too little of the window. The last of these
-    /// is the trial itself if no better one followed.
+    /// How late the last copy began, in ns, in each try whose copies shared too little of the
+    /// window. The last of these is the trial itself if no better one followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<u64>,
     /// Disturbances of the window.
@@ -51,10 +52,30 @@ pub struct Trial {
     /// Processor time of the tool itself while the window was open, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_cpu_s: Option<f64>,
+    /// How long its condition took to be there and to go, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Box<StartTimes>>,
+}
+
+/// How long a sandbox took to start and to stop, and the memory of several of them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StartTimes {
+    /// From nothing until its condition was on, in ms.
+    pub enter_ms: f64,
+    /// From then until the program in it was ready, in ms.
+    pub ready_ms: f64,
+    /// Until nothing of it was left, in ms.
+    pub leave_ms: f64,
+    /// True if programs are started in one that runs, and do not each make a new one.
+    pub runs: bool,
+    /// The memory in KiB (PSS) that sandboxes next to each other held, with their helpers, by their
+    /// number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<(u32, u64)>,
 }
 
 impl Trial {
-    /// Returns when the last copy began, in ns since the common start.
+    /// The time at which the last copy began, in ns since the common start.
     pub fn last_start(&self) -> u64 {
         self.copies.iter().filter_map(|copy| Some(copy.slices.first()?.start)).max().unwrap_or(0)
     }
@@ -63,15 +84,15 @@ impl Trial {
 /// The report of one copy of a program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Copy {
-    /// Its slices in order.
+    /// In the order of time.
     pub slices: Vec<Slice>,
-    /// The number of its process.
+    /// The process's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// Other numbers it measured, with their units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, (f64, String)>,
-    /// Its answers, all right.
+    /// The answers of its computations, all of which were checked and right.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub checks: BTreeMap<String, f64>,
     /// Its use of resources.
@@ -83,10 +104,14 @@ pub struct Copy {
     /// The times that single operations took, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Box<Histogram>>,
-    /// Executions of a command of the user's.
+    /// The executions of a command of the user's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<Execution>,
-    /// Figures that these printed.
+    /// The unit of each round, by its number from 1, where several executions are one sample
+    /// ([`Cell::sampled`](super::Cell::sampled)): round and unit. A round executes one unit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<(u64, u32)>,
+    /// Figures that the executions printed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub printed: Vec<Printed>,
     /// Its remarks on its numbers.
@@ -95,9 +120,14 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Returns all the histograms that it has.
+    /// The unit of each round, if rounds have units.
+    pub fn units_by_round(&self) -> BTreeMap<u64, u32> {
+        self.units.iter().copied().collect()
+    }
+
     pub(crate) fn histograms(&self) -> impl Iterator<Item = &Histogram> {
-        self.times.as_deref().into_iter().chain(self.frames.as_deref().into_iter().flat_map(Frames::histograms))
+        let of_frames = self.frames.as_deref().into_iter().flat_map(Frames::histograms);
+        self.times.as_deref().into_iter().chain(of_frames)
     }
 }
 
@@ -114,7 +144,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Returns its length in ns.
+    /// The length of the slice in ns; 0 for a stranger's that ends before it begins.
     pub fn length(self) -> u64 {
         self.end.saturating_sub(self.start)
     }
@@ -166,9 +196,13 @@ pub struct Usage {
     pub maxrss_kib: u64,
 }
 
-/// One execution of a command in a process of its own. Times are in ns, from the common start.
+/// The count of an execution's numbers in the journal, without those of a region.
+const EXECUTION_NUMBERS: usize = 11;
+
+/// One execution of a command in a process of its own. Times are in ns, from the common start. In
+/// the journal it is an array of 11 numbers, or 13 with a region.
 #[derive(Debug, Clone, std::marker::Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "[u64; 11]", into = "[u64; 11]")]
+#[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct Execution {
     /// The round of its window: executions of a round are neighbours in time.
     pub round: u64,
@@ -192,19 +226,43 @@ pub struct Execution {
     pub maxrss_kib: u64,
     /// Exit status, or 128 plus the number of the signal that killed it.
     pub status: u64,
+    /// The part that is measured, if the command has marked one.
+    pub region: Option<Region>,
+}
+
+/// The part of an execution that its command has marked; in ns, from the common start.
+#[derive(Debug, Clone, std::marker::Copy, Default, PartialEq, Eq)]
+pub struct Region {
+    /// When it began.
+    pub start: u64,
+    /// When it ended.
+    pub end: u64,
 }
 
 impl Execution {
-    /// Returns how long it took, in ns.
+    /// The time that the execution took, or its region if it has one, in ns.
     pub fn wall(&self) -> u64 {
-        self.end.saturating_sub(self.start)
+        let whole = Region { start: self.start, end: self.end };
+        let Region { start, end } = self.region.unwrap_or(whole);
+        end.saturating_sub(start)
     }
 }
 
-impl From<[u64; 11]> for Execution {
-    fn from(numbers: [u64; 11]) -> Execution {
-        let [round, start, end, user, system, minor_faults, major_faults, voluntary, involuntary, maxrss_kib, status] =
-            numbers;
+impl From<[u64; EXECUTION_NUMBERS]> for Execution {
+    fn from(numbers: [u64; EXECUTION_NUMBERS]) -> Execution {
+        let [
+            round,
+            start,
+            end,
+            user,
+            system,
+            minor_faults,
+            major_faults,
+            voluntary,
+            involuntary,
+            maxrss_kib,
+            status,
+        ] = numbers;
         Execution {
             round,
             start,
@@ -217,30 +275,112 @@ impl From<[u64; 11]> for Execution {
             involuntary,
             maxrss_kib,
             status,
+            region: None,
         }
     }
 }
 
-impl From<Execution> for [u64; 11] {
-    fn from(one: Execution) -> [u64; 11] {
-        [
-            one.round, one.start, one.end, one.user, one.system, one.minor_faults, one.major_faults, one.voluntary,
-            one.involuntary, one.maxrss_kib, one.status,
-        ]
+impl TryFrom<Vec<u64>> for Execution {
+    type Error = String;
+
+    fn try_from(numbers: Vec<u64>) -> Result<Execution, String> {
+        let refusal = || format!("an execution has 11 numbers, or 13, and not {}", numbers.len());
+
+        let (whole, rest) = numbers.split_first_chunk().ok_or_else(refusal)?;
+        let region = match *rest {
+            [] => None,
+            [start, end] => Some(Region { start, end }),
+            _ => return Err(refusal()),
+        };
+        Ok(Execution { region, ..Execution::from(*whole) })
+    }
+}
+
+impl From<Execution> for Vec<u64> {
+    fn from(execution: Execution) -> Vec<u64> {
+        let mut numbers = vec![
+            execution.round,
+            execution.start,
+            execution.end,
+            execution.user,
+            execution.system,
+            execution.minor_faults,
+            execution.major_faults,
+            execution.voluntary,
+            execution.involuntary,
+            execution.maxrss_kib,
+            execution.status,
+        ];
+        if let Some(region) = execution.region {
+            numbers.extend([region.start, region.end]);
+        }
+        numbers
     }
 }
 
 /// A figure that a command of the user's prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Printed {
-    /// The command's own name for it.
+    /// The command's name for the figure.
     pub name: String,
-    /// Empty where it says none.
+    /// Empty where the command says none.
     pub unit: String,
-    /// Its direction: a rate, or a time.
+    /// Says whether more or less is better.
     pub metric: Metric,
+    /// The number of copies or threads behind it, where the command says one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u32>,
     /// The round of each execution that printed it, and the number.
     pub rounds: Vec<(u64, f64)>,
+    /// The round of each execution that named it without a number, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<(u64, NoValue)>,
+}
+
+impl Printed {
+    /// True if both are the same figure, of other executions.
+    pub fn is_like(&self, other: &Printed) -> bool {
+        (&self.name, &self.unit, self.metric, self.copies)
+            == (&other.name, &other.unit, other.metric, other.copies)
+    }
+}
+
+/// Why a benchmark program has no number for one of its figures.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoValue {
+    /// The program says that it failed, or what it printed is no number.
+    Failed(String),
+    /// The program says that it skipped the figure.
+    Skipped(String),
+}
+
+impl NoValue {
+    /// The reason, without whether it failed or was skipped.
+    pub fn reason(&self) -> &str {
+        match self {
+            NoValue::Failed(reason) | NoValue::Skipped(reason) => reason,
+        }
+    }
+
+    /// A trial of a cell that has this reason in place of a result.
+    pub fn to_trial(&self, cell: usize, block: u32) -> Trial {
+        let mut trial = Trial { cell, block, ..Trial::default() };
+        match self {
+            NoValue::Failed(reason) => trial.error = Some(reason.clone()),
+            NoValue::Skipped(reason) => trial.skip = Some(reason.clone()),
+        }
+        trial
+    }
+}
+
+impl Display for NoValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            NoValue::Failed(reason) => write!(f, "failed: {reason}"),
+            NoValue::Skipped(reason) => write!(f, "skipped: {reason}"),
+        }
+    }
 }
 
 /// A score as another suite printed it, or as an entry of the reference collection has it.
@@ -251,8 +391,8 @@ pub struct Score {
     /// The ends of its interval, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<[f64; 2]>,
-    /// Mean length of a pass.
+    /// The mean length of a pass.
     pub seconds: f64,
-    /// Passes behind it.
+    /// The number of passes.
     pub samples: u32,
 }

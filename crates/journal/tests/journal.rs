@@ -37,7 +37,10 @@ fn cut_at_every_byte() {
         written = length;
         let journal = journal::read(folder.path());
         if length < first {
-            assert!(format!("{:#}", journal.unwrap_err()).contains("it has no whole line"), "at {length}");
+            assert!(
+                format!("{:#}", journal.unwrap_err()).contains("it has no whole line"),
+                "at {length}"
+            );
             continue;
         }
         let journal = journal.unwrap_or_else(|error| panic!("cut at {length}: {error:#}"));
@@ -55,9 +58,12 @@ fn a_journal_behind_a_banner_in_any_serialisation_is_read() {
     let full = read(whole.as_bytes()).unwrap();
     // With spaces, and the type last.
     let turned = |line: &str| {
-        let serde_json::Value::Object(mut object) = serde_json::from_str(line).unwrap() else { panic!("{line}") };
+        let serde_json::Value::Object(mut object) = serde_json::from_str(line).unwrap() else {
+            panic!("{line}")
+        };
         let kind = object.remove("type").unwrap();
-        let rest: Vec<String> = object.iter().map(|(key, value)| format!("\"{key}\" : {value}")).collect();
+        let rest: Vec<String> =
+            object.iter().map(|(key, value)| format!("\"{key}\" : {value}")).collect();
         format!("{{ {}, \"type\" : {kind} }}\n", rest.join(", "))
     };
     let other: String = whole.lines().map(turned).collect();
@@ -66,14 +72,20 @@ fn a_journal_behind_a_banner_in_any_serialisation_is_read() {
         let journal = read(format!("{banner}{text}").as_bytes()).unwrap();
         assert_eq!((&journal.run, &journal.trials), (&full.run, &full.trials));
         let mark = &journal.warnings[full.warnings.len()].text;
-        assert_eq!(mark, "3 lines before the journal skipped, beginning with '[1mWelcome to n13[0m'");
+        assert_eq!(
+            mark,
+            "3 lines before the journal skipped, beginning with '[1mWelcome to n13[0m'"
+        );
         assert_eq!(read(text.as_bytes()).unwrap().warnings, full.warnings);
     }
     let none = format!("{:#}", read(banner.as_bytes()).unwrap_err());
     assert!(none.contains("line 1: this is not a unixmark run"), "{none}");
     // A journal without its beginning is damaged, and no banner before another.
     let (_, headless) = whole.split_once('\n').unwrap();
-    assert!(format!("{:#}", read(format!("{headless}{whole}").as_bytes()).unwrap_err()).contains("not a run"));
+    assert!(
+        format!("{:#}", read(format!("{headless}{whole}").as_bytes()).unwrap_err())
+            .contains("not a run")
+    );
 }
 
 #[test]
@@ -82,12 +94,25 @@ fn damage_is_reported_with_its_line() {
     let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
     lines[3] = "{\"type\":\"fact\",\"name\":3}".to_owned();
     let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("line 4: a damaged line"));
+    assert!(
+        format!("{:#}", read(text(&lines).as_bytes()).unwrap_err())
+            .contains("line 4: a damaged line")
+    );
     lines[3] = "{\"type\":\"weather\",\"sky\":\"grey\"}".to_owned();
     let journal = read(text(&lines).as_bytes()).unwrap();
-    assert!(journal.warnings.last().unwrap().text.contains("1 line of a kind unknown to this version was ignored"));
+    assert!(
+        journal
+            .warnings
+            .last()
+            .unwrap()
+            .text
+            .contains("1 line of a kind unknown to this version was ignored")
+    );
     lines[0] = lines[0].replace("unixmark-run/1", "unixmark-run/9");
-    assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("try a newer unixmark"));
+    assert!(
+        format!("{:#}", read(text(&lines).as_bytes()).unwrap_err())
+            .contains("try a newer unixmark")
+    );
     assert!(format!("{:#}", read(b"hello\n").unwrap_err()).contains("not a unixmark run"));
     assert!(read(b"").is_err() && read(&[0xff, 0xfe, b'\n']).is_err());
 }
@@ -95,48 +120,32 @@ fn damage_is_reported_with_its_line() {
 #[test]
 fn an_unknown_field_is_passed_over() {
     let whole = std::fs::read_to_string(recorded()).unwrap();
-    let newer = whole.replace("{\"type\":\"trial\",", "{\"type\":\"trial\",\"of_the_future\":[1,2],");
+    let newer =
+        whole.replace("{\"type\":\"trial\",", "{\"type\":\"trial\",\"of_the_future\":[1,2],");
     assert_ne!(newer, whole);
     assert_eq!(read(newer.as_bytes()).unwrap().trials, read(whole.as_bytes()).unwrap().trials);
 }
 
 #[test]
-fn what_could_only_be_measured_first_is_known_of_old_and_new_journals() {
-    let whole = std::fs::read_to_string(recorded()).unwrap();
-    let first = |condition: &str| {
-        let cell = whole.replace("\"condition\":\"none\"", &format!("\"condition\":\"{condition}\""));
-        read(cell.as_bytes()).unwrap().cells[0].first
-    };
-    assert!(first("thp=never+audit=never-on") && !first("audit=off") && !first("none"));
-    assert!(first("later=never-on\",\"first\":true,\"comment\":\""));
+fn a_cell_says_what_its_test_and_condition_are() {
     let catalogue = Catalogue::load().unwrap();
     let names = ["audit=never-on", "audit=all", "thp=never+audit=all"].map(str::to_owned);
-    let test = catalogue.test("syscall").unwrap();
     let conditions = catalogue.expand_conditions(&names).unwrap();
-    let cells: Vec<Cell> = conditions.iter().map(|condition| Cell::new(0, test, 1, None, condition)).collect();
-    assert_eq!(cells.iter().map(|cell| cell.first).collect::<Vec<_>>(), [true, false, false]);
-    let phrases: Vec<Option<&str>> = cells.iter().map(|cell| cell.phrase.as_deref()).collect();
-    assert_eq!(phrases, [None, Some("Auditing every system call"), None]);
-}
+    let cell = |test: &str, condition: usize| {
+        Cell::new(0, catalogue.test(test).unwrap(), 1, None, &conditions[condition])
+    };
 
-/// A journal that does not say by which clock, whether a count is a call, or whether fractions are cut off, has it by
-/// category and unit, as it was when it was written; a new one says the same of every test of the catalogue.
-#[test]
-fn properties_of_tests_are_known_of_old_and_new_journals() {
-    let catalogue = Catalogue::load().unwrap();
-    let none = &catalogue.expand_conditions(&["none".to_owned()]).unwrap()[0];
-    for test in catalogue.tests.iter().filter(|test| test.is_rate()) {
-        let new = Cell::new(0, test, 1, None, none);
-        let old = Cell { truncate: None, clock: None, calls: false, ..new.clone() };
-        let properties = |cell: &Cell| (cell.clock().map(str::to_owned), cell.is_of_calls());
-        assert_eq!(properties(&new), properties(&old), "{}", test.id);
-        assert!(test.value.is_some() || new.is_truncated() == old.is_truncated(), "{}", test.id);
-    }
-    let cell = |id: &str| Cell::new(0, catalogue.test(id).unwrap(), 1, None, none);
-    assert!(cell("fstime").is_truncated() && cell("call-getpid").is_of_calls() && !cell("pipe").is_of_calls());
-    assert_eq!((cell("mutex").clock(), cell("pipe").clock()), (Some("core-clock"), None));
-    // A program of the user's own in KBps keeps its fractions.
-    assert!(!Cell { truncate: Some(false), unit: "KBps".to_owned(), ..Cell::default() }.is_truncated());
+    let of_conditions = [0, 1, 2].map(|place| cell("syscall", place));
+    let is_first = of_conditions.each_ref().map(|cell| cell.first);
+    let phrases = of_conditions.each_ref().map(|cell| cell.phrase.as_deref());
+
+    assert_eq!(is_first, [true, false, false]);
+    assert_eq!(phrases, [None, Some("Auditing every system call"), None]);
+    assert!(cell("fstime", 1).truncate);
+    assert!(cell("call-getpid", 1).calls);
+    assert!(!cell("pipe", 1).calls);
+    assert_eq!(cell("mutex", 1).clock.as_deref(), Some("core-clock"));
+    assert_eq!(cell("pipe", 1).clock, None);
 }
 
 #[test]
@@ -148,7 +157,11 @@ fn what_is_written_is_read() {
     for cell in &known.cells {
         writer.append(&Record::Cell(Box::new(cell.clone()))).unwrap();
     }
-    let odd = Trial { cell: 0, error: Some("quotes \" and \n lines, \u{1f980}".to_owned()), ..Trial::default() };
+    let odd = Trial {
+        cell: 0,
+        error: Some("quotes \" and \n lines, \u{1f980}".to_owned()),
+        ..Trial::default()
+    };
     for trial in known.trials.iter().chain([&odd]) {
         writer.append(&Record::Trial(Box::new(trial.clone()))).unwrap();
     }

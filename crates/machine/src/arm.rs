@@ -14,7 +14,9 @@ pub fn cores(cpuinfo: &str) -> Option<String> {
 /// The cores' revisions as Arm writes them: r0p3.
 pub fn revisions(cpuinfo: &str) -> Option<String> {
     let revision = |block: &str| {
-        let variant = u32::from_str_radix(parse::field(block, "CPU variant")?.strip_prefix("0x")?, 16).ok()?;
+        let variant =
+            u32::from_str_radix(parse::field(block, "CPU variant")?.strip_prefix("0x")?, 16)
+                .ok()?;
         Some(format!("r{variant}p{}", parse::field(block, "CPU revision")?))
     };
     parse::tally(cpuinfo.split("\n\n").filter_map(revision))
@@ -23,7 +25,7 @@ pub fn revisions(cpuinfo: &str) -> Option<String> {
 fn core(block: &str) -> Option<String> {
     let [implementer, part] = ["CPU implementer", "CPU part"].map(|key| parse::field(block, key));
     let (implementer, part) = (implementer?.to_lowercase(), part?.to_lowercase());
-    let known = format!("{implementer} {part} ");
-    let name = CORES.lines().find_map(|line| line.strip_prefix(&known)).map(str::to_owned);
+    let prefix = format!("{implementer} {part} ");
+    let name = CORES.lines().find_map(|line| line.strip_prefix(&prefix)).map(str::to_owned);
     Some(name.unwrap_or_else(|| format!("ARM implementer {implementer} part {part}")))
 }

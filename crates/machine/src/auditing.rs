@@ -1,8 +1,9 @@
-//! The state of auditing, and signs that it has been on at some time since the machine started. From then on, the
-//! kernel gives every new process what it needs to be audited, and each of its system calls takes longer. The kernel
-//! does not say so; what does, is collected here.
+//! The state of auditing, and signs that it was on at some time since the machine started.
+//!
+//! Once auditing was on, the kernel prepares every new process for it until the next reboot, and
+//! each of its system calls takes longer. The kernel does not report this, so other signs are
+//! collected here: a mark of our own, the command line, and the kernel's log.
 
-use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -11,7 +12,8 @@ use rustix::fs::OFlags;
 
 use super::{Machine, kernel};
 
-/// Written before auditing is switched on. It goes with /run; in case that is on a disk, it holds the boot.
+/// Written before auditing is switched on. It goes with /run; in case that is on a disk, it holds
+/// the boot.
 const MARK: &str = "/run/unixmark/audit-was-on";
 
 /// The state of auditing as it shows without asking the kernel, which needs root.
@@ -31,13 +33,14 @@ pub enum State {
     Unknown,
 }
 
-/// Returns the state of auditing; `None` where /proc is not there.
+/// The state of auditing; `None` where /proc is not there.
 pub fn state(machine: &Machine) -> Option<State> {
     machine.read("/proc/self/status")?;
     // Being set or not, the login id exists only in a kernel that can audit.
     if !machine.exists("/proc/self/loginuid") {
         return Some(State::Missing);
     }
+
     let by_option = match kernel::option(machine, "audit").as_deref() {
         Some("0" | "off") => Some(State::Off),
         Some("1" | "on") => Some(State::On),
@@ -48,13 +51,13 @@ pub fn state(machine: &Machine) -> Option<State> {
     Some(by_option.or_else(by_process).or_else(by_history).unwrap_or(State::Unknown))
 }
 
-/// Returns true if a process of this name can be seen from here.
+/// True if a process of this name can be seen from here.
 fn is_running(machine: &Machine, name: &str) -> bool {
     let comm = |pid: &String| machine.read(&format!("/proc/{pid}/comm"));
     machine.numbered("/proc", "").iter().any(|pid| comm(pid).as_deref() == Some(name))
 }
 
-/// Returns what says that auditing was on since the machine started; `None` if nothing does.
+/// The sign that auditing was on since the machine started; `None` if there is none.
 pub fn was_on(machine: &Machine) -> Option<String> {
     if machine.read(MARK).is_some_and(|boot| boot == machine.boot()) {
         return Some(format!("{MARK} is there"));
@@ -62,7 +65,8 @@ pub fn was_on(machine: &Machine) -> Option<String> {
     if matches!(kernel::option(machine, "audit").as_deref(), Some("1" | "on")) {
         return Some("the kernel was started with it".to_owned());
     }
-    kernel_log(&machine.path("/dev/kmsg")).then(|| "the kernel's log says so".to_owned())
+
+    log_says_switched_on(&machine.path("/dev/kmsg")).then(|| "the kernel's log says so".to_owned())
 }
 
 /// Writes the mark, before auditing is switched on.
@@ -73,15 +77,19 @@ pub fn mark(machine: &Machine) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{MARK} cannot be written ({error})");
     let mark = machine.path(MARK);
     if let Some(folder) = mark.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
+        files::make_directories(folder).map_err(failed)?;
     }
-    fs::write(mark, machine.boot() + "\n").map_err(failed)
+    files::write(mark, machine.boot() + "\n").map_err(failed)
 }
 
-/// Returns true if the kernel's log says that auditing was switched on; it does if nobody received the record.
-fn kernel_log(path: &Path) -> bool {
+/// True if the kernel's log says that auditing was switched on; it does if nobody received
+/// the record.
+fn log_says_switched_on(path: &Path) -> bool {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let Ok(mut log) = File::options().read(true).custom_flags(flags).open(path) else { return false };
+    let Ok(mut log) = files::options().read(true).custom_flags(flags).open(path) else {
+        return false;
+    };
+
     let mut buffer = vec![0; 16 * 1024];
     loop {
         match log.read(&mut buffer) {
@@ -97,9 +105,12 @@ fn kernel_log(path: &Path) -> bool {
     }
 }
 
-/// Returns true if a line of the log says that auditing is on, or was.
+/// True if a line of the log says that auditing is on, or was.
 fn is_switched_on(line: &str) -> bool {
-    let Some((_, rest)) = line.split_once("audit_enabled=") else { return false };
+    let Some((_, rest)) = line.split_once("audit_enabled=") else {
+        return false;
+    };
+
     line.contains("audit(") && (rest.starts_with(['1', '2']) || rest.starts_with("0 old=1"))
 }
 
@@ -109,9 +120,15 @@ mod tests {
 
     #[test]
     fn what_the_kernel_logs() {
-        assert!(is_switched_on("6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=1 old=0 auid=0"));
-        assert!(is_switched_on("6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=0 old=1 auid=0"));
-        assert!(!is_switched_on("5,9,1,-;audit: type=2000 audit(1.2:1): state=initialized audit_enabled=0 res=1"));
+        assert!(is_switched_on(
+            "6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=1 old=0 auid=0"
+        ));
+        assert!(is_switched_on(
+            "6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=0 old=1 auid=0"
+        ));
+        assert!(!is_switched_on(
+            "5,9,1,-;audit: type=2000 audit(1.2:1): state=initialized audit_enabled=0 res=1"
+        ));
         assert!(!is_switched_on("6,9,1,-;somebody: audit_enabled=1"));
     }
 }

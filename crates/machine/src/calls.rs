@@ -1,14 +1,14 @@
 //! Numbers and names of system calls.
 
 /// No architecture has a system call of a larger number.
-const MOST: u32 = 2048;
+const MAX_CALL_NUMBER: u32 = 2048;
 
-/// Returns the number of a system call of this architecture.
+/// The number of a system call of this architecture.
 pub fn call_number(name: &str) -> Option<u32> {
-    (0..MOST).find(|number| call_name(*number) == Some(name))
+    (0..MAX_CALL_NUMBER).find(|number| call_name(*number) == Some(name))
 }
 
-/// Returns the name of a system call of this architecture.
+/// The name of a system call of this architecture.
 pub fn call_name(number: u32) -> Option<&'static str> {
     // As wide as a register, which may be 32 bits.
     syscall_numbers::native::sys_call_name(u16::try_from(number).ok()?.into())

@@ -2,8 +2,9 @@
 
 use super::Machine;
 
-/// Returns what catalogue/processors.toml knows cores by: implementer and part of MIDR on Arm, `cpu` on POWER, `uarch`
-/// on RISC-V, `Model Name` on LoongArch; `None` on others, and if cores are of several kinds.
+/// Returns what catalogue/processors.toml knows cores by: implementer and part of MIDR on Arm,
+/// `cpu` on POWER, `uarch` on RISC-V, `Model Name` on LoongArch; `None` on others, and if cores are
+/// of several kinds.
 pub fn core_id(machine: &Machine) -> Option<String> {
     let cpuinfo = machine.read("/proc/cpuinfo")?;
     let [implementer, part, uarch, cpu] =
@@ -11,14 +12,19 @@ pub fn core_id(machine: &Machine) -> Option<String> {
     if let Some((implementer, part)) = implementer.zip(part) {
         return Some(format!("{implementer} {part}").to_lowercase());
     }
-    let power = cpu.filter(|cpu| cpu.starts_with("POWER")).and_then(|cpu| cpu.split([',', ' ']).next());
+
+    let power =
+        cpu.filter(|cpu| cpu.starts_with("POWER")).and_then(|cpu| cpu.split([',', ' ']).next());
     let model = common(&cpuinfo, "Model Name").or_else(|| common(&cpuinfo, "model name"));
     uarch.or(power).or(model.filter(|name| name.starts_with("Loongson"))).map(str::to_owned)
 }
 
 /// The value of a key, if there is one and it is the same wherever it occurs.
 fn common<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
-    let values = cpuinfo.lines().filter_map(|line| line.split_once(':')).filter(|(name, _)| name.trim() == key);
+    let values = cpuinfo
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .filter(|(name, _)| name.trim() == key);
     let mut values = values.map(|(_, value)| value.trim());
     let first = values.next()?;
     values.all(|other| other == first).then_some(first)
@@ -48,13 +54,14 @@ mod tests {
     /// As kernels print it.
     #[test]
     fn cores_of_each_architecture_are_known() {
-        let arm32 =
-            "processor\t: 0\nmodel name\t: ARMv7 Processor rev 4 (v7l)\nCPU implementer\t: 0x41\nCPU part\t: 0xD03\n";
-        let power =
-            |cpu: &str| format!("processor\t: 0\ncpu\t\t: {cpu}\nclock\t\t: 3800.0MHz\n\ntimebase\t: 512000000\n");
+        let arm32 = "processor\t: 0\nmodel name\t: ARMv7 Processor rev 4 (v7l)\nCPU implementer\t: 0x41\nCPU part\t: 0xD03\n";
+        let power = |cpu: &str| {
+            format!(
+                "processor\t: 0\ncpu\t\t: {cpu}\nclock\t\t: 3800.0MHz\n\ntimebase\t: 512000000\n"
+            )
+        };
         let riscv = "processor\t: 0\nhart\t\t: 1\nisa\t\t: rv64imafdc\nmmu\t\t: sv39\nuarch\t\t: sifive,u74-mc\n";
-        let loong =
-            "system type\t\t: generic-loongson-machine\n\nprocessor\t\t: 0\nModel Name\t\t: Loongson-3A5000-HV\n";
+        let loong = "system type\t\t: generic-loongson-machine\n\nprocessor\t\t: 0\nModel Name\t\t: Loongson-3A5000-HV\n";
         let catalogue = Catalogue::load().unwrap();
         for (cpuinfo, name) in [
             (arm(&["0xd0c", "0xd0c"]), "Arm Neoverse N1"),
@@ -75,7 +82,11 @@ mod tests {
     #[test]
     fn others_and_mixed_ones_are_not() {
         assert_eq!(id(&arm(&["0xd0b", "0xd05"])), None, "two kinds");
-        assert_eq!(id("vendor_id\t: GenuineIntel\nmodel name\t: Xeon\n"), None, "x86 has other facts");
+        assert_eq!(
+            id("vendor_id\t: GenuineIntel\nmodel name\t: Xeon\n"),
+            None,
+            "x86 has other facts"
+        );
         assert_eq!(id("cpu\t\t: TI UltraSparc T2\n"), None);
         assert_eq!(id(""), None);
         let unknown = id("uarch\t: acme,one\n").unwrap();

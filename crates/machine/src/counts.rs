@@ -1,6 +1,10 @@
 //! The number of CPUs, and of copies of a test that can be started.
 
-use super::{Machine, cgroup, parse};
+use super::cgroup::{self, Memory};
+use super::{Machine, parse};
+
+/// Minimum bytes of memory that stay with other programs.
+const MIN_SPARE_BYTES: u64 = 256 << 20;
 
 /// CPUs that are online, whoever may use them; at least 1.
 pub fn cpus_online(machine: &Machine) -> u32 {
@@ -21,33 +25,43 @@ pub fn first_usable(machine: &Machine) -> u32 {
 pub fn cpus_allowed(machine: &Machine) -> Vec<usize> {
     let mut cpus = online(machine);
     // The mask may name CPUs that could be plugged in but are not there.
-    if let Some(allowed) = machine.field("/proc/self/status", "Cpus_allowed_list").map(|list| parse::cpu_list(&list)) {
+    if let Some(allowed) =
+        machine.field("/proc/self/status", "Cpus_allowed_list").map(|list| parse::cpu_list(&list))
+    {
         cpus.retain(|cpu| allowed.contains(cpu));
     }
     cpus
 }
 
-/// Returns the number of processes or threads that can still be started here: the smaller of what the user's process
-/// limit and the pids control group leave; `None` where neither limits them.
+/// The number of processes or threads that can still be started here: the smaller of what
+/// the user's process limit and the pids control group leave; `None` where neither limits them.
 pub fn copies_limit(machine: &Machine) -> Option<u64> {
     [processes_left(machine), cgroup::pids_left(machine)].into_iter().flatten().min()
 }
 
-/// Bytes of memory that a program may take without pushing others out: what is available on the machine and in the
-/// control groups, less a twentieth of the whole, or 256 MiB, which stays. `None` where the kernel does not tell.
+/// Bytes of memory that a program may take without pushing others out: what is available on the
+/// machine and in the control groups, less a twentieth of the whole, or 256 MiB, which stays.
+/// `None` where the kernel does not tell.
 pub fn memory_free(machine: &Machine) -> Option<u64> {
-    let whole = machine.memory("MemTotal").zip(machine.memory("MemAvailable"));
-    let places = whole.into_iter().chain(cgroup::memory_left(machine));
-    places.map(|(all, left)| left.saturating_sub((all / 20).max(256 << 20))).min()
+    let mut memories = cgroup::memories(machine);
+    if let (Some(limit), Some(left)) = (machine.memory("MemTotal"), machine.memory("MemAvailable"))
+    {
+        memories.push(Memory { limit, left });
+    }
+    memories
+        .iter()
+        .map(|memory| memory.left.saturating_sub((memory.limit / 20).max(MIN_SPARE_BYTES)))
+        .min()
 }
 
 /// The numbers of the CPUs that are online.
 pub fn online(machine: &Machine) -> Vec<usize> {
-    let listed = machine.read("/sys/devices/system/cpu/online");
-    let cpus = listed.map(|list| parse::cpu_list(&list)).unwrap_or_default();
+    let list = machine.read("/sys/devices/system/cpu/online");
+    let cpus = list.map(|list| parse::cpu_list(&list)).unwrap_or_default();
     if !cpus.is_empty() {
         return cpus;
     }
+
     // A container may hide /sys; /proc/stat has a line for each CPU that is online.
     let stat = machine.read("/proc/stat").unwrap_or_default();
     let number = |line: &str| line.strip_prefix("cpu")?.split(' ').next()?.parse().ok();
@@ -59,12 +73,13 @@ pub fn user(machine: &Machine) -> Option<u32> {
     machine.field("/proc/self/status", "Uid")?.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns true if this is root on the machine itself, not the root of a user namespace, whom the limits
-/// of the user outside still bind.
+/// True if this is root on the machine itself, not the root of a user namespace, whom the
+/// limits of the user outside still bind.
 pub fn is_root(machine: &Machine) -> bool {
-    let outside = |map: &str| map.split_whitespace().nth(1).map(|id| id == "0");
-    let mapped = machine.read("/proc/self/uid_map").and_then(|map| outside(&map));
-    user(machine) == Some(0) && mapped.unwrap_or(true)
+    // `0 1000 1`: the first user inside is user 1000 outside.
+    let map = machine.read("/proc/self/uid_map").unwrap_or_default();
+    let outside = map.split_whitespace().nth(1);
+    user(machine) == Some(0) && outside.is_none_or(|id| id == "0")
 }
 
 /// Soft and hard limit of a row of /proc/self/limits, such as `Max processes`; `None` inside is
@@ -84,15 +99,20 @@ fn processes_left(machine: &Machine) -> Option<u64> {
     if is_root(machine) {
         return None;
     }
-    let most = limit(machine, "Max processes")?.0?;
+
+    let max_processes = limit(machine, "Max processes")?.0?;
     let user = user(machine)?;
-    let processes = machine.numbered("/proc", "").into_iter();
-    let running = processes.filter_map(|pid| threads(&machine.read(&format!("/proc/{pid}/status"))?, user));
-    Some(most.saturating_sub(running.sum()))
+    // The limit counts threads.
+    let threads: u64 = machine
+        .numbered("/proc", "")
+        .iter()
+        .filter_map(|pid| count_threads(&machine.read(&format!("/proc/{pid}/status"))?, user))
+        .sum();
+    Some(max_processes.saturating_sub(threads))
 }
 
-/// Threads of a process, if it belongs to `user`: the limit counts threads.
-fn threads(status: &str, user: u32) -> Option<u64> {
+/// The threads of a process, if it belongs to `user`.
+fn count_threads(status: &str, user: u32) -> Option<u64> {
     let owner = parse::field(status, "Uid")?.split_whitespace().next()?;
     (owner.parse() == Ok(user)).then(|| parse::field(status, "Threads")?.parse().ok())?
 }

@@ -5,10 +5,10 @@ use super::{Machine, counts, parse};
 const CPUFREQ: &str = "/sys/devices/system/cpu/cpufreq";
 
 /// Reading one CPU's frequency may interrupt it, so on a big machine only some are asked.
-const MOST_ASKED: usize = 8;
+const MAX_ASKED_CPUS: usize = 8;
 
 /// The start of /proc/cpuinfo that is read: about ten CPUs' worth.
-const CPUINFO_START: u64 = 16_384;
+const CPUINFO_START_BYTES: u64 = 16_384;
 
 /// The mean frequency of a few CPUs now, in MHz.
 pub fn now_mhz(machine: &Machine) -> Option<f64> {
@@ -29,7 +29,7 @@ pub fn policies_mhz(machine: &Machine, file: &str) -> Vec<u64> {
     policies.iter().filter_map(khz).map(|khz| khz / 1000).collect()
 }
 
-/// Returns true if the CPUs may exceed their base frequency; `None` where nothing tells.
+/// True if the CPUs may exceed their base frequency; `None` where nothing tells.
 pub fn boost(machine: &Machine) -> Option<bool> {
     let on = |path: &str, value: &str| machine.read(path).map(|text| text == value);
     on("/sys/devices/system/cpu/intel_pstate/no_turbo", "0")
@@ -47,7 +47,7 @@ pub fn boost_off(machine: &Machine) -> &'static str {
 
 fn from_cpufreq(machine: &Machine) -> Vec<f64> {
     let cpus = counts::online(machine);
-    let step = cpus.len().div_ceil(MOST_ASKED).max(1);
+    let step = cpus.len().div_ceil(MAX_ASKED_CPUS).max(1);
     let khz = |cpu: &usize| {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
         machine.number::<f64>(&path)
@@ -56,7 +56,7 @@ fn from_cpufreq(machine: &Machine) -> Vec<f64> {
 }
 
 fn from_cpuinfo(machine: &Machine) -> Vec<f64> {
-    let text = machine.read_start("/proc/cpuinfo", CPUINFO_START).unwrap_or_default();
+    let text = machine.read_start("/proc/cpuinfo", CPUINFO_START_BYTES).unwrap_or_default();
     let mhz = |line: &str| parse::field(line, "cpu MHz")?.parse().ok();
     text.lines().filter_map(mhz).collect()
 }

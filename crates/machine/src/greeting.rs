@@ -2,7 +2,8 @@
 
 use super::{Machine, counts, userland};
 
-/// Flags of x86 processors that UnixBench shows, in the order of their names, and what it calls them.
+/// Flags of x86 processors that UnixBench shows, in the order of their names, and what it calls
+/// them.
 const FLAGS: [(&str, &str); 10] = [
     ("cxmmx", "Cyrix MMX"),
     ("ht", "Hyper-Threading"),
@@ -16,42 +17,65 @@ const FLAGS: [(&str, &str); 10] = [
     ("vmx", "Intel virtualization"),
 ];
 
-/// Returns the system in UnixBench's words: `System`, `OS`, `Machine` and `Language`, each processor unless it is to be
-/// `brief`, and the uptime, which has no name. What cannot be read is "unknown"; who is logged in is left out.
+/// The folder of systemd's sessions, one file each.
+const SESSIONS: &str = "run/systemd/sessions";
+
+/// The length of a record of utmp(5), and the type, in its first bytes, of one for a login.
+const UTMP_RECORD_BYTES: usize = 384;
+const UTMP_LOGIN: [u8; 2] = [7, 0];
+
+/// The system in UnixBench's words: `System`, `OS`, `Machine` and `Language`, each
+/// processor unless it is to be `brief`, and the uptime, which has no name. What cannot be read is
+/// "unknown"; who is logged in is left out.
 pub fn greeting(machine: &Machine, brief: bool) -> Vec<(String, String)> {
-    let kernel = |name: &str| machine.read(&format!("/proc/sys/kernel/{name}")).unwrap_or_else(|| "unknown".to_owned());
+    let kernel = |name: &str| {
+        machine.read(&format!("/proc/sys/kernel/{name}")).unwrap_or_else(|| "unknown".to_owned())
+    };
     let system = format!("GNU/{}", kernel("ostype"));
     let architecture = machine.is_live().then(rustix::system::uname);
-    let architecture =
-        architecture.map_or_else(|| kernel("arch"), |name| name.machine().to_string_lossy().into_owned());
+    let architecture = architecture
+        .map_or_else(|| kernel("arch"), |name| name.machine().to_string_lossy().into_owned());
     let charmap = if userland::locale_installed(machine) { "UTF-8" } else { "ANSI_X3.4-1968" };
     let row = |name: &str, text: String| (name.to_owned(), text);
     let mut rows = vec![
         row("System", format!("{}: {system}", kernel("hostname"))),
         row("OS", format!("{system} -- {} -- {}", kernel("osrelease"), kernel("version"))),
         row("Machine", format!("{architecture} (unknown)")),
-        row("Language", format!("{} (charmap=\"{charmap}\", collate=\"{charmap}\")", userland::LOCALE)),
+        row(
+            "Language",
+            format!("{} (charmap=\"{charmap}\", collate=\"{charmap}\")", userland::LOCALE),
+        ),
     ];
     if !brief {
-        rows.extend(processors(machine));
+        rows.extend(processor_rows(machine));
     }
-    rows.extend(uptime(machine).map(|text| row("", text)));
+    rows.extend(uptime_line(machine).map(|text| row("", text)));
     rows
 }
 
-/// Returns `CPU N` with the model, the bogomips and the features of each processor.
-fn processors(machine: &Machine) -> Vec<(String, String)> {
+/// `CPU N`, with the model, the bogomips and the features of each processor.
+fn processor_rows(machine: &Machine) -> Vec<(String, String)> {
     let text = machine.read("/proc/cpuinfo").unwrap_or_default();
     let blocks = text.split("\n\n").filter(|block| field(block, "processor").is_some());
-    let online = counts::online(machine).len();
-    let described = blocks.take(online.max(1)).enumerate().map(|(number, block)| {
-        let bogomips: f64 = field(block, "bogomips").and_then(|number| number.parse().ok()).unwrap_or(0.0);
-        let has: Vec<&str> = field(block, "flags").unwrap_or_default().split(' ').collect();
-        let flags: Vec<&str> = FLAGS.iter().filter(|(flag, _)| has.contains(flag)).map(|(_, name)| *name).collect();
+    let online = counts::online(machine).len().max(1);
+
+    let mut rows = Vec::new();
+    for (number, block) in blocks.take(online).enumerate() {
         let model = field(block, "model name").unwrap_or_default();
-        (format!("CPU {number}"), format!("{model} ({bogomips:.1} bogomips)\n{}", flags.join(", ")))
-    });
-    described.collect()
+        let bogomips: f64 =
+            field(block, "bogomips").and_then(|number| number.parse().ok()).unwrap_or(0.0);
+        let flags: Vec<&str> = field(block, "flags").unwrap_or_default().split(' ').collect();
+        let features: Vec<&str> = FLAGS
+            .iter()
+            .filter(|(flag, _)| flags.contains(flag))
+            .map(|(_, feature)| *feature)
+            .collect();
+        rows.push((
+            format!("CPU {number}"),
+            format!("{model} ({bogomips:.1} bogomips)\n{}", features.join(", ")),
+        ));
+    }
+    rows
 }
 
 /// The value of `KEY : VALUE`; capitals do not matter, since they differ between architectures.
@@ -60,14 +84,15 @@ fn field<'a>(block: &'a str, key: &str) -> Option<&'a str> {
     pairs
         .map(|(name, value)| (name.trim(), value.trim()))
         .find(|(name, _)| name.eq_ignore_ascii_case(key))
-        .map(|(_, v)| v)
+        .map(|(_, value)| value)
 }
 
-/// Returns what uptime(1) prints.
-fn uptime(machine: &Machine) -> Option<String> {
+/// The line that uptime(1) prints, with UnixBench's addition.
+fn uptime_line(machine: &Machine) -> Option<String> {
     let up = machine.read("/proc/uptime")?;
     let minutes = up.split('.').next()?.parse::<u64>().ok()? / 60;
-    let loads: Vec<String> = machine.read("/proc/loadavg")?.split_whitespace().take(3).map(str::to_owned).collect();
+    let loads: Vec<String> =
+        machine.read("/proc/loadavg")?.split_whitespace().take(3).map(str::to_owned).collect();
     let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
     let days = match days {
         0 => String::new(),
@@ -75,24 +100,27 @@ fn uptime(machine: &Machine) -> Option<String> {
         days => format!("{days} days, "),
     };
     let now = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-    let users = users(machine);
+    let users = count_users(machine);
     let users = format!("{users:>2} user{}", if users > 1 { "s" } else { "" });
-    Some(format!("{now} up {days}{hours:>2}:{minutes:02}, {users},  load average: {}; runlevel ", loads.join(", ")))
+    Some(format!(
+        "{now} up {days}{hours:>2}:{minutes:02}, {users},  load average: {}; runlevel ",
+        loads.join(", ")
+    ))
 }
 
-/// Returns the number of users who are logged in, by systemd or by the file that login(1) keeps.
-fn users(machine: &Machine) -> usize {
-    const SESSIONS: &str = "run/systemd/sessions";
-    /// The length of a record, and the type of one for a login.
-    const RECORD: usize = 384;
-    const USER: u8 = 7;
-    let sessions = machine.list(SESSIONS);
-    let class = |session: &String| machine.read(&format!("{SESSIONS}/{session}")).unwrap_or_default();
+/// The number of users who are logged in, by systemd or by the file that login(1) keeps.
+fn count_users(machine: &Machine) -> usize {
     if machine.exists(SESSIONS) {
-        return sessions.iter().filter(|session| class(session).contains("CLASS=user")).count();
+        let mut sessions = machine.list(SESSIONS);
+        sessions.retain(|session| {
+            let text = machine.read(&format!("{SESSIONS}/{session}")).unwrap_or_default();
+            text.contains("CLASS=user")
+        });
+        return sessions.len();
     }
+
     let records = std::fs::read(machine.path("run/utmp")).unwrap_or_default();
-    records.chunks_exact(RECORD).filter(|record| record[..2] == [USER, 0]).count()
+    records.chunks_exact(UTMP_RECORD_BYTES).filter(|record| record[..2] == UTMP_LOGIN).count()
 }
 
 #[cfg(test)]
@@ -107,8 +135,11 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        let cpu =
-            |n: u32| format!("processor\t: {n}\nmodel name\t: Old One\nflags\t\t: sep lm ht sse\nbogomips\t: 99.96\n");
+        let cpu = |n: u32| {
+            format!(
+                "processor\t: {n}\nmodel name\t: Old One\nflags\t\t: sep lm ht sse\nbogomips\t: 99.96\n"
+            )
+        };
         write("proc/sys/kernel/hostname", "box\n");
         write("proc/sys/kernel/ostype", "Linux\n");
         write("proc/cpuinfo", &format!("{}\n{}\n", cpu(0), cpu(1)));
@@ -125,9 +156,14 @@ mod tests {
         assert_eq!(names, ["System", "OS", "Machine", "Language", "CPU 0", "CPU 1", ""]);
         assert_eq!(rows[0].1, "box: GNU/Linux");
         assert_eq!(rows[1].1, "GNU/Linux -- unknown -- unknown");
-        assert_eq!(rows[5].1, "Old One (100.0 bogomips)\nHyper-Threading, x86-64, SYSENTER/SYSEXIT");
+        assert_eq!(
+            rows[5].1,
+            "Old One (100.0 bogomips)\nHyper-Threading, x86-64, SYSENTER/SYSEXIT"
+        );
         assert!(
-            rows[6].1.ends_with(" up 2 days,  2:01,  2 users,  load average: 0.10, 0.20, 0.30; runlevel "),
+            rows[6].1.ends_with(
+                " up 2 days,  2:01,  2 users,  load average: 0.10, 0.20, 0.30; runlevel "
+            ),
             "{}",
             rows[6].1
         );

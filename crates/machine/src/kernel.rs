@@ -4,12 +4,23 @@ use super::Machine;
 
 /// Build options, without `CONFIG_`, that make every figure of a kernel meaningless.
 const DEBUG_OPTIONS: [&str; 14] = [
-    "KASAN_GENERIC", "KASAN_SW_TAGS", "KCSAN", "KMSAN", "PROVE_LOCKING", "LOCK_STAT", "DEBUG_KMEMLEAK",
-    "DEBUG_OBJECTS", "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "SLUB_DEBUG_ON", "DEBUG_MUTEXES", "DEBUG_SPINLOCK",
-    "GCOV_KERNEL", "KCOV_INSTRUMENT_ALL",
+    "KASAN_GENERIC",
+    "KASAN_SW_TAGS",
+    "KCSAN",
+    "KMSAN",
+    "PROVE_LOCKING",
+    "LOCK_STAT",
+    "DEBUG_KMEMLEAK",
+    "DEBUG_OBJECTS",
+    "DEBUG_PAGEALLOC_ENABLE_DEFAULT",
+    "SLUB_DEBUG_ON",
+    "DEBUG_MUTEXES",
+    "DEBUG_SPINLOCK",
+    "GCOV_KERNEL",
+    "KCOV_INSTRUMENT_ALL",
 ];
 
-/// Returns the kernel's release.
+/// The kernel's release.
 pub fn release(machine: &Machine) -> Option<String> {
     machine.read("/proc/sys/kernel/osrelease")
 }
@@ -17,11 +28,16 @@ pub fn release(machine: &Machine) -> Option<String> {
 /// Major and minor number of the release.
 pub fn numbers(machine: &Machine) -> Option<(u32, u32)> {
     let release = release(machine)?;
-    let mut parts = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+    let mut fields = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((fields.next()?.ok()?, fields.next()?.ok()?))
 }
 
-/// Returns the kernel's command line.
+/// The kernel's symbols, a line each, whose addresses are 0 for those who may not know them.
+pub fn kernel_symbols(machine: &Machine) -> Option<String> {
+    machine.read("/proc/kallsyms")
+}
+
+/// The kernel's command line.
 pub fn command_line(machine: &Machine) -> Option<String> {
     machine.read("/proc/cmdline")
 }
@@ -59,10 +75,13 @@ pub fn debug_options(machine: &Machine) -> Option<Vec<String>> {
     if config.is_none() && !lockdep {
         return None;
     }
+
     let config = config.unwrap_or_default();
     let is_set = |option: &String| {
         (option == "CONFIG_PROVE_LOCKING" && lockdep)
             || config.lines().any(|line| line.strip_prefix(option.as_str()) == Some("=y"))
     };
-    Some(DEBUG_OPTIONS.map(|option| format!("CONFIG_{option}")).into_iter().filter(is_set).collect())
+    Some(
+        DEBUG_OPTIONS.map(|option| format!("CONFIG_{option}")).into_iter().filter(is_set).collect(),
+    )
 }

@@ -43,7 +43,7 @@ pub use doctor::{doctor, examine};
 pub use energy::{Energy, EnergyReading, EnergySource};
 pub use facts::{all_facts, facts};
 pub use greeting::greeting;
-pub use kernel::{command_line, release};
+pub use kernel::{command_line, kernel_symbols, release};
 pub use mounts::{device_folder, mounted_below};
 pub use needs::{TRACING, unmet};
 pub use noise::{Sample, noise, sample, stalled_seconds};
@@ -80,12 +80,13 @@ impl Machine {
         trimmed(&fs::read(self.path(path)).ok()?)
     }
 
-    /// Returns the host's name, `host` if it has none.
+    /// The host's name, `host` if it has none.
     pub fn host_name(&self) -> String {
         self.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned())
     }
 
-    /// Returns true if the files are those of the running system, so that system calls describe it too.
+    /// True if the files are those of the running system, so that system calls describe it
+    /// too.
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
@@ -95,7 +96,7 @@ impl Machine {
         self.read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
     }
 
-    /// Returns the real place of an absolute `path` of the machine.
+    /// The real place of an absolute `path` of the machine.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.root.join(path.strip_prefix("/").unwrap_or(path))
@@ -127,14 +128,17 @@ impl Machine {
         kib.checked_mul(1024)
     }
 
-    /// Returns true if there is something at an absolute `path`, links followed.
+    /// True if there is something at an absolute `path`, links followed.
     pub fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
     /// The names in a directory, sorted; none where it cannot be read.
     pub fn list(&self, path: &str) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.path(path)) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(self.path(path)) else {
+            return Vec::new();
+        };
+
         let mut names: Vec<String> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();

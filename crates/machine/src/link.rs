@@ -1,4 +1,5 @@
-//! The link of the block device under a directory: what its data must pass, however fast the device is.
+//! The link of the block device under a directory: what its data must pass, however fast the device
+//! is.
 
 use std::path::Path;
 
@@ -21,7 +22,9 @@ pub fn link(machine: &Machine, dir: &Path) -> Option<Link> {
 
 /// An NVMe name space lies below its controller, and that below the PCI function.
 fn pcie(machine: &Machine, mount: &mounts::Mount) -> Option<Link> {
-    let file = |name: &str| mounts::device_file(machine, mount, &format!("device/device/current_link_{name}"));
+    let file = |name: &str| {
+        mounts::device_file(machine, mount, &format!("device/device/current_link_{name}"))
+    };
     let (speed, width) = (file("speed")?, file("width")?);
     let transfers: f64 = speed.split(' ').next()?.parse().ok()?;
     let lanes: f64 = width.parse().ok()?;
@@ -33,11 +36,13 @@ fn pcie(machine: &Machine, mount: &mounts::Mount) -> Option<Link> {
 
 fn sata(machine: &Machine, mount: &mounts::Mount) -> Option<Link> {
     let device = machine.resolve(Path::new(&format!("/sys/dev/block/{}", mount.device)))?;
-    let number = device.iter().find_map(|part| part.to_str()?.strip_prefix("ata")?.parse::<u32>().ok())?;
+    let number =
+        device.iter().find_map(|part| part.to_str()?.strip_prefix("ata")?.parse::<u32>().ok())?;
     let speed = machine.read(&format!("/sys/class/ata_link/link{number}/sata_spd"))?;
     let gigabits: f64 = speed.split(' ').next()?.parse().ok()?;
     // 8b/10b: ten bits carry a byte.
-    (gigabits > 0.0).then(|| Link { payload: gigabits * 100.0, kind: format!("SATA {gigabits:.1} Gbit/s") })
+    (gigabits > 0.0)
+        .then(|| Link { payload: gigabits * 100.0, kind: format!("SATA {gigabits:.1} Gbit/s") })
 }
 
 #[cfg(test)]
@@ -54,6 +59,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
+
         fs::create_dir_all(root.path().join("sys/dev/block")).unwrap();
         let machine = Machine::at(root.path());
         (root, machine)
@@ -87,7 +93,10 @@ mod tests {
             ("sys/class/ata_link/link2/sata_spd", "6.0 Gbps\n"),
         ]);
         symlink(root.path().join(disk), root.path().join("sys/dev/block/8:1")).unwrap();
-        assert_eq!(link(&machine, Path::new("/")), Some(Link { payload: 600.0, kind: "SATA 6.0 Gbit/s".to_owned() }));
+        assert_eq!(
+            link(&machine, Path::new("/")),
+            Some(Link { payload: 600.0, kind: "SATA 6.0 Gbit/s".to_owned() })
+        );
     }
 
     #[test]

@@ -5,8 +5,23 @@ use std::path::{Path, PathBuf};
 
 /// File systems whose files are on another machine.
 const NETWORK: &[&str] = &[
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "glusterfs", "lustre", "beegfs", "gpfs", "afs",
-    "ncpfs", "ocfs2", "gfs2", "orangefs",
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "virtiofs",
+    "ceph",
+    "glusterfs",
+    "lustre",
+    "beegfs",
+    "gpfs",
+    "afs",
+    "ncpfs",
+    "ocfs2",
+    "gfs2",
+    "orangefs",
 ];
 
 /// One line of /proc/self/mountinfo.
@@ -45,7 +60,8 @@ impl Mount {
 
     pub fn is_network(&self) -> bool {
         let fuse_network = ["fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.rclone"];
-        NETWORK.contains(&self.file_system.as_str()) || fuse_network.contains(&self.file_system.as_str())
+        NETWORK.contains(&self.file_system.as_str())
+            || fuse_network.contains(&self.file_system.as_str())
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -71,7 +87,10 @@ pub fn all(machine: &Machine) -> Vec<Mount> {
 /// hides the others.
 pub fn containing(machine: &Machine, dir: &Path) -> Option<Mount> {
     let dir = absolute(machine, dir);
-    all(machine).into_iter().filter(|mount| dir.starts_with(&mount.point)).max_by_key(|mount| mount.point.len())
+    all(machine)
+        .into_iter()
+        .filter(|mount| dir.starts_with(&mount.point))
+        .max_by_key(|mount| mount.point.len())
 }
 
 /// `dir` with links followed. A directory that does not exist yet counts as below its nearest
@@ -103,8 +122,9 @@ pub fn device_file(machine: &Machine, mount: &Mount, file: &str) -> Option<Strin
     device_places(mount).iter().find_map(|place| machine.read(&format!("{place}/{file}")))
 }
 
-/// Returns the places in /sys where the block device below `mount` may be: btrfs and its like have a device number of
-/// their own, so the name is the second way in. A partition has no queue: its parent has.
+/// The places in /sys where the block device below `mount` may be: btrfs and its like have
+/// a device number of their own, so the name is the second way in. A partition has no queue: its
+/// parent has.
 fn device_places(mount: &Mount) -> Vec<String> {
     let name = mount.source.rsplit('/').next().unwrap_or_default();
     let mut places = vec![format!("/sys/dev/block/{}", mount.device)];
@@ -114,11 +134,12 @@ fn device_places(mount: &Mount) -> Vec<String> {
     places.iter().flat_map(|place| [place.clone(), format!("{place}/..")]).collect()
 }
 
-/// The directory in /sys of the block device that `dir` lies on; none of what is in memory or on another machine.
+/// The directory in /sys of the block device that `dir` lies on; none of what is in memory or on
+/// another machine.
 pub fn device_folder(machine: &Machine, dir: &Path) -> Option<PathBuf> {
     let places = device_places(&containing(machine, dir)?);
-    let place = places.iter().find(|place| machine.exists(&format!("{place}/queue")))?;
-    machine.resolve(Path::new(place))
+    let folder = places.iter().find(|folder| machine.exists(&format!("{folder}/queue")))?;
+    machine.resolve(Path::new(folder))
 }
 
 #[cfg(test)]

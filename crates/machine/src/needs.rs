@@ -8,28 +8,30 @@ use super::process::find_command;
 /// The mount point of the tracing file system.
 pub const TRACING: &str = "/sys/kernel/tracing";
 
-/// Returns why the first of `needs` that is not met is not; `None` if all are.
+/// Why the first of `needs` that is not met is not met; `None` if all are.
 pub fn unmet(machine: &Machine, needs: &[Need]) -> Option<String> {
     needs.iter().find_map(|need| match need {
         // Here it is: nothing is measured elsewhere.
         Need::Linux => None,
         Need::Root => (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()),
-        Need::Tracefs => {
-            (!has_tracing(machine)).then(|| "this kernel has no tracing file system (CONFIG_FTRACE)".to_owned())
-        }
+        Need::Tracefs => (!has_tracing(machine))
+            .then(|| "this kernel has no tracing file system (CONFIG_FTRACE)".to_owned()),
         Need::Tool { name, package } => find_command(name).is_none().then(|| {
-            let help = package.as_ref().map_or_else(String::new, |package| format!("; install the package {package}"));
+            let help = package
+                .as_ref()
+                .map_or_else(String::new, |package| format!("; install the package {package}"));
             format!("it needs `{name}`, which is not installed here{help}")
         }),
         Need::File(path) => (!machine.exists(path)).then(|| format!("there is no {path} here")),
     })
 }
 
-/// Returns true if there is the tracing file system, mounted or not.
+/// True if there is the tracing file system, mounted or not.
 fn has_tracing(machine: &Machine) -> bool {
     let systems = machine.read("/proc/filesystems").unwrap_or_default();
-    let known = || systems.split_whitespace().any(|word| word == "tracefs") && machine.exists(TRACING);
-    machine.exists(&format!("{TRACING}/events")) || known()
+    let is_known =
+        || systems.split_whitespace().any(|word| word == "tracefs") && machine.exists(TRACING);
+    machine.exists(&format!("{TRACING}/events")) || is_known()
 }
 
 #[cfg(test)]
@@ -46,7 +48,11 @@ mod tests {
         let machine = Machine::at(root.path());
         assert_eq!(why(&machine, "tool:sh"), None);
         let package = why(&machine, "tool:no-such-tool:a-package").unwrap();
-        assert!(package.contains("`no-such-tool`") && package.ends_with("install the package a-package"), "{package}");
+        assert!(
+            package.contains("`no-such-tool`")
+                && package.ends_with("install the package a-package"),
+            "{package}"
+        );
         assert!(why(&machine, "file:/sys/x").unwrap().contains("there is no /sys/x"));
         assert!(why(&machine, "tracefs").unwrap().contains("CONFIG_FTRACE"));
         std::fs::create_dir_all(root.path().join("sys/kernel/tracing")).unwrap();
@@ -54,7 +60,8 @@ mod tests {
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         std::fs::write(root.path().join("proc/filesystems"), "nodev\ttracefs\n").unwrap();
         assert_eq!(why(&machine, "tracefs"), None);
-        let needs = ["tool:sh", "file:/a", "file:/b"].map(|need| need.to_owned().try_into().unwrap());
+        let needs =
+            ["tool:sh", "file:/a", "file:/b"].map(|need| need.to_owned().try_into().unwrap());
         assert!(unmet(&machine, &needs).unwrap().contains("/a"));
     }
 }

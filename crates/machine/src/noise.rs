@@ -8,7 +8,7 @@ use super::{Machine, frequency};
 use journal::{Noise, SensorKind};
 
 /// The first line of /proc/stat is all that is needed, and it is shorter than this.
-const STAT_START: u64 = 512;
+const STAT_START_BYTES: u64 = 512;
 
 /// Temperatures that can be real. Sensors without a value report others, such as −274 or 255 °C.
 pub const SANE_CELSIUS: std::ops::RangeInclusive<f64> = -40.0..=150.0;
@@ -35,8 +35,8 @@ struct CpuSeconds {
     steal: Option<f64>,
 }
 
-/// Returns what happened between two samples. A counter that went backwards, as `steal` does on some hypervisors,
-/// counts as not having moved.
+/// The disturbances between two samples. A counter that went backwards, as `steal` does on some
+/// hypervisors, counts as not having moved.
 pub fn noise(before: &Sample, after: &Sample) -> Noise {
     let steal = |sample: &Sample| sample.cpu.and_then(|cpu| cpu.steal);
     let busy = |sample: &Sample| sample.cpu.map(|cpu| cpu.busy);
@@ -53,23 +53,19 @@ pub fn noise(before: &Sample, after: &Sample) -> Noise {
     }
 }
 
-impl Sample {
-    /// CPU seconds since boot: working, idle, stolen.
-    fn totals(&self) -> Option<(f64, f64, f64)> {
-        self.cpu.map(|cpu| (cpu.busy, cpu.idle, cpu.steal.unwrap_or(0.0)))
-    }
-}
-
 /// The shares of CPU time, 0 to 1, that were spent working and that were stolen between two
-/// samples; `None` where no time passed.
+/// samples. `None` if no time has passed.
 pub fn shares(before: &Sample, after: &Sample) -> Option<(f64, f64)> {
-    let (a, b) = (before.totals()?, after.totals()?);
-    let [busy, idle, steal] = [b.0 - a.0, b.1 - a.1, b.2 - a.2].map(|seconds| seconds.max(0.0));
-    let all = busy + idle + steal;
-    (all > 0.0).then(|| (busy / all, steal / all))
+    let (before, after) = (before.cpu?, after.cpu?);
+    let busy = (after.busy - before.busy).max(0.0);
+    let idle = (after.idle - before.idle).max(0.0);
+    let steal = (after.steal.unwrap_or(0.0) - before.steal.unwrap_or(0.0)).max(0.0);
+
+    let total = busy + idle + steal;
+    (total > 0.0).then(|| (busy / total, steal / total))
 }
 
-/// The same shares from boot to the sample.
+/// The [`shares`] from boot to the sample.
 pub fn shares_since_boot(sample: &Sample) -> Option<(f64, f64)> {
     let boot = CpuSeconds { busy: 0.0, idle: 0.0, steal: None };
     shares(&Sample { cpu: Some(boot), ..Sample::default() }, sample)
@@ -79,64 +75,77 @@ pub fn shares_since_boot(sample: &Sample) -> Option<(f64, f64)> {
 pub fn sample(machine: &Machine) -> Sample {
     let load = machine.read("/proc/loadavg").unwrap_or_default();
     let mut words = load.split_whitespace();
-    let pressure = |resource: &str| stalled_seconds(&machine.read(&format!("/proc/pressure/{resource}"))?);
+    let pressure =
+        |resource: &str| stalled_seconds(&machine.read(&format!("/proc/pressure/{resource}"))?);
     Sample {
-        cpu: cpu_seconds(machine),
+        cpu: read_cpu_seconds(machine),
         psi_cpu_s: pressure("cpu"),
         psi_io_s: pressure("io"),
         psi_memory_s: pressure("memory"),
-        load1: words.next().and_then(seconds),
-        procs_running: words.nth(2).and_then(running),
+        load1: words.next().and_then(parse_seconds),
+        procs_running: words.nth(2).and_then(parse_running),
         frequency_mhz: frequency::now_mhz(machine),
-        temperature_c: hottest(machine),
+        temperature_c: hottest_celsius(machine),
     }
 }
 
 /// `2/345` of /proc/loadavg: two of 345 tasks run or want to. /proc/stat has the same figure at
 /// its end, behind every interrupt's counter.
-fn running(tasks: &str) -> Option<u64> {
+fn parse_running(tasks: &str) -> Option<u64> {
     tasks.split('/').next()?.parse().ok()
 }
 
-fn cpu_seconds(machine: &Machine) -> Option<CpuSeconds> {
-    let text = machine.read_start("/proc/stat", STAT_START)?;
-    let ticks = text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(seconds);
-    let ticks: Vec<f64> = ticks.map(|ticks| ticks / rustix::param::clock_ticks_per_second() as f64).collect();
-    // user nice system idle iowait irq softirq steal; guest time is in user already.
-    let at = |index: usize| ticks.get(index).copied();
-    let or_none = |index: usize| at(index).unwrap_or(0.0);
+fn read_cpu_seconds(machine: &Machine) -> Option<CpuSeconds> {
+    let text = machine.read_start("/proc/stat", STAT_START_BYTES)?;
+    let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
+    let seconds: Vec<f64> = text
+        .lines()
+        .next()?
+        .strip_prefix("cpu ")?
+        .split_whitespace()
+        .map_while(parse_seconds)
+        .map(|ticks| ticks / ticks_per_second)
+        .collect();
+
+    // Guest time is in user time already. Old kernels have the first four only.
+    let [user, nice, system, idle] = *seconds.first_chunk()?;
+    let [iowait, irq, softirq] = [4, 5, 6].map(|i| seconds.get(i).copied().unwrap_or(0.0));
     Some(CpuSeconds {
-        busy: at(0)? + at(1)? + at(2)? + or_none(5) + or_none(6),
-        idle: at(3)? + or_none(4),
-        steal: at(7),
+        busy: user + nice + system + irq + softirq,
+        idle: idle + iowait,
+        steal: seconds.get(7).copied(),
     })
 }
 
-/// Returns the seconds of the `some` line of a pressure file (Documentation/accounting/psi.rst).
+/// The seconds of the `some` line of a pressure file (Documentation/accounting/psi.rst).
 pub fn stalled_seconds(pressure: &str) -> Option<f64> {
-    let some = pressure.lines().find(|line| line.starts_with("some "))?;
-    let total = some.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
-    Some(seconds(total)? / 1e6)
+    let some_line = pressure.lines().find(|line| line.starts_with("some "))?;
+    let total = some_line.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
+    Some(parse_seconds(total)? / 1e6)
 }
 
 /// A number that can be a duration; /proc has no others.
-fn seconds(text: &str) -> Option<f64> {
+fn parse_seconds(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
 }
 
-fn hottest(machine: &Machine) -> Option<f64> {
-    let celsius = |path: String| Some(machine.number::<f64>(&path)? / 1000.0);
-    let paths = zones(machine).into_iter().chain(cpu_sensors(machine));
-    paths.filter_map(celsius).filter(|value| SANE_CELSIUS.contains(value)).max_by(f64::total_cmp)
+fn hottest_celsius(machine: &Machine) -> Option<f64> {
+    zone_files(machine)
+        .into_iter()
+        .chain(cpu_sensor_files(machine))
+        .filter_map(|path| machine.number::<f64>(&path))
+        .map(|millidegrees| millidegrees / 1000.0)
+        .filter(|celsius| SANE_CELSIUS.contains(celsius))
+        .max_by(f64::total_cmp)
 }
 
-fn zones(machine: &Machine) -> Vec<String> {
+fn zone_files(machine: &Machine) -> Vec<String> {
     let zones = machine.numbered("/sys/class/thermal", "thermal_zone");
     zones.iter().map(|zone| format!("/sys/class/thermal/{zone}/temp")).collect()
 }
 
 /// Many machines, all of AMD's among them, have no thermal zone for the CPU but a sensor chip.
-fn cpu_sensors(machine: &Machine) -> Vec<String> {
+fn cpu_sensor_files(machine: &Machine) -> Vec<String> {
     let mut paths = Vec::new();
     for chip in machine.numbered("/sys/class/hwmon", "hwmon") {
         let chip = format!("/sys/class/hwmon/{chip}");
@@ -147,6 +156,7 @@ fn cpu_sensors(machine: &Machine) -> Vec<String> {
             paths.extend(files.iter().map(|file| format!("{chip}/{file}")));
         }
     }
+
     paths
 }
 
@@ -166,7 +176,8 @@ mod tests {
 
     #[test]
     fn shares_of_a_window() {
-        let (before, after) = (sample_of(10.0, 100.0, Some(1.0)), sample_of(12.0, 105.0, Some(4.0)));
+        let (before, after) =
+            (sample_of(10.0, 100.0, Some(1.0)), sample_of(12.0, 105.0, Some(4.0)));
         assert_eq!(shares(&before, &after), Some((0.2, 0.3)));
         assert_eq!(shares(&after, &after), None, "no time passed");
         assert_eq!(shares(&Sample::default(), &after), None);
@@ -181,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_duration() {
-        let read = ["1.5", "-1", "inf", "NaN", "x"].map(seconds);
+        let read = ["1.5", "-1", "inf", "NaN", "x"].map(parse_seconds);
         assert_eq!(read, [Some(1.5), None, None, None, None]);
     }
 

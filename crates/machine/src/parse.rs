@@ -2,7 +2,7 @@
 
 /// A list of CPUs or nodes is cut here: no kernel has more, and a garbled range must not fill
 /// the memory.
-const MOST_CPUS: usize = 1 << 16;
+const MAX_CPUS: usize = 1 << 16;
 
 /// The value of the first `key: value` line, trimmed; `None` where it is missing or empty.
 pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
@@ -14,7 +14,8 @@ pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 /// The numbers of a list such as `0-3,8,10-11`; parts that are not numbers are left out.
 pub fn cpu_list(text: &str) -> Vec<usize> {
-    let mut cpus: Vec<usize> = text.trim().split(',').filter_map(range).flatten().take(MOST_CPUS).collect();
+    let mut cpus: Vec<usize> =
+        text.trim().split(',').filter_map(range).flatten().take(MAX_CPUS).collect();
     cpus.sort_unstable();
     cpus.dedup();
     cpus
@@ -28,7 +29,7 @@ pub fn cpu_words(cpus: &[usize]) -> String {
 fn range(part: &str) -> Option<std::ops::RangeInclusive<usize>> {
     let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
     let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-    (last < MOST_CPUS).then_some(first..=last)
+    (last < MAX_CPUS).then_some(first..=last)
 }
 
 /// The choice in brackets of a line such as `always [madvise] never` or `none (full) lazy`.
@@ -53,6 +54,7 @@ pub fn unescape(text: &str) -> String {
             }
         }
     }
+
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -75,17 +77,21 @@ pub fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Returns the values of several CPUs or devices: one value where they agree, else each with its number.
+/// The values of several CPUs or devices: one value where they agree, else each with its
+/// number.
 pub fn tally(values: impl IntoIterator<Item = String>) -> Option<String> {
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
     for value in values {
         *counts.entry(value).or_default() += 1;
     }
+
     if counts.len() == 1 {
         return counts.into_keys().next();
     }
-    let parts: Vec<String> = counts.iter().map(|(value, count)| format!("{value} ×{count}")).collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+
+    let groups: Vec<String> =
+        counts.iter().map(|(value, count)| format!("{value} ×{count}")).collect();
+    (!groups.is_empty()).then(|| groups.join(", "))
 }
 
 #[cfg(test)]

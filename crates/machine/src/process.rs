@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use rustix::fs::{Access, access};
 
-/// Returns the absolute path of a command on the PATH, or among the administrators' commands, which are not on
-/// everybody's.
+/// The absolute path of a command on the PATH, or among the administrators' commands, which
+/// are not on everybody's.
 pub fn find_command(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));

@@ -7,20 +7,25 @@ const CPU: &str = "/sys/devices/system/cpu";
 const NODE: &str = "/sys/devices/system/node";
 
 /// The lists of CPUs of a processor with several kinds of cores, the fastest first.
-const KINDS: [&str; 3] = ["/sys/devices/cpu_core/cpus", "/sys/devices/cpu_atom/cpus", "/sys/devices/cpu_lowpower/cpus"];
+const KINDS: [&str; 3] =
+    ["/sys/devices/cpu_core/cpus", "/sys/devices/cpu_atom/cpus", "/sys/devices/cpu_lowpower/cpus"];
 
-/// Cores whose capacity is within this share of the fastest of a kind are of that kind: some cores of one design may
-/// clock a little higher.
+/// Cores whose capacity is within this share of the fastest of a kind are of that kind: some cores
+/// of one design may clock a little higher.
 const ALIKE: f64 = 0.9;
 
-/// The CPUs that this process may run on. What the kernel does not tell makes each its own core, all alike.
+/// The CPUs that this process may run on. What the kernel does not tell makes each its own core,
+/// all alike.
 pub fn topology(machine: &Machine) -> Topology {
     let usable = counts::cpus_allowed(machine);
     let nodes: Vec<(u32, Vec<usize>)> = machine
         .numbered(NODE, "node")
         .iter()
         .filter_map(|name| {
-            Some((name.strip_prefix("node")?.parse().ok()?, list(machine, &format!("{NODE}/{name}/cpulist"))))
+            Some((
+                name.strip_prefix("node")?.parse().ok()?,
+                list(machine, &format!("{NODE}/{name}/cpulist")),
+            ))
         })
         .collect();
     let kinds = kinds(machine, &usable);
@@ -45,7 +50,8 @@ fn list(machine: &Machine, path: &str) -> Vec<usize> {
     machine.read(path).map(|text| parse::cpu_list(&text)).unwrap_or_default()
 }
 
-/// The bits of an Arm core's MIDR that say who made it and which design it is; the others are its revision.
+/// The bits of an Arm core's MIDR that say who made it and which design it is; the others are its
+/// revision.
 const DESIGN: u64 = 0xff00_fff0;
 
 /// The design of an Arm core; 0 where the kernel does not say.
@@ -58,10 +64,12 @@ fn design(machine: &Machine, cpu: usize) -> u64 {
 /// The kind of each CPU: by the kernel's lists, or else by capacity and design, the fastest first.
 fn kinds(machine: &Machine, cpus: &[usize]) -> Vec<u32> {
     let lists = KINDS.map(|path| list(machine, path));
-    let named = |cpu: &usize| (0..).zip(&lists).find(|(_, list)| list.contains(cpu)).map(|(kind, _)| kind);
+    let named =
+        |cpu: &usize| (0..).zip(&lists).find(|(_, list)| list.contains(cpu)).map(|(kind, _)| kind);
     if let Some(kinds) = cpus.iter().map(named).collect() {
         return kinds;
     }
+
     let cores = cpus.iter().map(|cpu| {
         let capacity = machine.number(&format!("{CPU}/cpu{cpu}/cpu_capacity")).unwrap_or(1024.0);
         (capacity, design(machine, *cpu))
@@ -77,8 +85,11 @@ fn kinds(machine: &Machine, cpus: &[usize]) -> Vec<u32> {
             kinds.push((capacity, design));
         }
     }
+
     let kind = |(capacity, design): &(f64, u64)| {
-        let own = (0..).zip(&kinds).filter(|(_, (fastest, other))| other == design && capacity <= fastest);
+        let own = (0..)
+            .zip(&kinds)
+            .filter(|(_, (fastest, other))| other == design && capacity <= fastest);
         own.last().map_or(0, |(kind, _)| kind)
     };
     cores.iter().map(kind).collect()

@@ -12,7 +12,7 @@ pub const LOCALE: &str = "en_US.utf8";
 const ARCHIVE_MAGIC: u32 = 0xde02_0109;
 
 /// The names in an archive of every locale there is take some 30 kB.
-const MOST_NAMES: u32 = 1 << 20;
+const MAX_NAME_BYTES: u32 = 1 << 20;
 
 /// A value of os-release, without its quotes.
 pub fn os_release(machine: &Machine, key: &str) -> Option<String> {
@@ -34,12 +34,12 @@ pub fn shell(machine: &Machine) -> Option<String> {
     machine.resolve(Path::new("/bin/sh")).map(|path| path.display().to_string())
 }
 
-/// Returns true if the C library is glibc or another that knows installed locales; musl needs none.
+/// True if the C library is glibc or another that knows installed locales; musl needs none.
 pub fn has_locales(machine: &Machine) -> bool {
     musl_loader(machine).is_none()
 }
 
-/// Returns true if [`LOCALE`] is installed, as a directory or in the archive.
+/// True if [`LOCALE`] is installed, as a directory or in the archive.
 pub fn locale_installed(machine: &Machine) -> bool {
     let places = ["/usr/lib/locale/en_US.utf8", "/usr/lib/locale/en_US.UTF-8"];
     places.iter().any(|place| machine.exists(place))
@@ -59,7 +59,8 @@ fn archived_names(machine: &Machine) -> Option<Vec<String>> {
     if word(0)? != ARCHIVE_MAGIC {
         return None;
     }
-    let (offset, used) = (word(5)?, word(6)?.min(MOST_NAMES));
+
+    let (offset, used) = (word(5)?, word(6)?.min(MAX_NAME_BYTES));
     file.seek(SeekFrom::Start(offset.into())).ok()?;
     let mut names = Vec::new();
     file.take(used.into()).read_to_end(&mut names).ok()?;
@@ -68,9 +69,10 @@ fn archived_names(machine: &Machine) -> Option<Vec<String>> {
 
 /// glibc says its version in a banner inside the library.
 fn glibc(machine: &Machine) -> Option<String> {
-    let bytes =
-        library_dirs(machine).iter().find_map(|dir| std::fs::read(machine.path(format!("{dir}/libc.so.6"))).ok())?;
-    let start = find(&bytes, b"GNU C Library (")?;
+    let bytes = library_dirs(machine)
+        .iter()
+        .find_map(|dir| std::fs::read(machine.path(format!("{dir}/libc.so.6"))).ok())?;
+    let start = memchr::memmem::find(&bytes, b"GNU C Library (")?;
     let banner = bytes.get(start..)?.split(|byte| *byte == b'\n' || *byte == 0).next()?;
     let banner = std::str::from_utf8(banner).ok()?;
     let (_, version) = banner.split_once("release version ")?;
@@ -78,13 +80,15 @@ fn glibc(machine: &Machine) -> Option<String> {
     Some(format!("glibc {} ({packaged})", version.trim_end_matches('.')))
 }
 
-/// Returns the directories where libc.so.6 may lie; the tool's own architecture first, for others may be installed too.
+/// The directories where libc.so.6 may lie; the tool's own architecture first, for others
+/// may be installed too.
 fn library_dirs(machine: &Machine) -> Vec<String> {
     let mut dirs = Vec::new();
     for parent in ["/lib", "/usr/lib"] {
         let names = machine.list(parent).into_iter();
         dirs.extend(names.filter(|n| n.contains("-linux-gnu")).map(|n| format!("{parent}/{n}")));
     }
+
     dirs.sort_by_key(|dir| !dir.contains(std::env::consts::ARCH));
     dirs.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(String::from));
     dirs
@@ -101,9 +105,4 @@ fn musl(machine: &Machine) -> Option<String> {
 
 fn musl_loader(machine: &Machine) -> Option<String> {
     machine.list("/lib").into_iter().find(|name| name.starts_with("ld-musl-"))
-}
-
-/// Returns the place in `bytes` where `needle` begins.
-fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
-    bytes.windows(needle.len()).position(|window| window == needle)
 }

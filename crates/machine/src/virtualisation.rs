@@ -1,6 +1,12 @@
 //! Signs of a virtual machine or a container, and its kind.
+//!
+//! Each sign is a function that gives the name which it betrays, if any. The first that does counts
+//! ([`hypervisor`], [`container`]), so signs that are more exact come first.
 
 use super::{Machine, kernel};
+
+/// The start of /proc/cpuinfo that is read: it has the flags of the first CPU.
+const CPUINFO_START_BYTES: u64 = 16_384;
 
 /// Words of firmware, and the hypervisors they betray.
 const FIRMWARE: &[(&str, &str)] = &[
@@ -24,25 +30,26 @@ const FIRMWARE: &[(&str, &str)] = &[
 ];
 
 /// Clock sources that only a guest has.
-const GUEST_CLOCKS: &[(&str, &str)] = &[("kvm-clock", "KVM"), ("hyperv_clocksource", "Hyper-V"), ("xen", "Xen")];
+const GUEST_CLOCKS: &[(&str, &str)] =
+    &[("kvm-clock", "KVM"), ("hyperv_clocksource", "Hyper-V"), ("xen", "Xen")];
 
 /// The hypervisor below this machine; `None` on bare metal, or where nothing betrays one.
 pub fn hypervisor(machine: &Machine) -> Option<String> {
-    let device_tree = |machine: &Machine| machine.read("/proc/device-tree/hypervisor/compatible");
-    let ways = [xen, subsystem_for_linux, firmware, device_tree, guest_clock, cpu_flag];
-    ways.iter().find_map(|way| way(machine))
+    let signs = [xen, subsystem_for_linux, firmware, device_tree, guest_clock, cpu_flag];
+    signs.iter().find_map(|sign| sign(machine))
 }
 
-/// Returns the two ends that an emulator of user programs bridges: the tool's architecture and the kernel's; `None`
-/// where the processor itself runs the tool, or the kernel does not tell (before Linux 6.1).
+/// The two ends that an emulator of user programs bridges: the tool's architecture and the
+/// kernel's; `None` where the processor itself runs the tool, or the kernel does not report its
+/// architecture (before Linux 6.1).
 pub fn emulation(machine: &Machine) -> Option<String> {
     let kernel = machine.is_live().then(|| machine.read("/proc/sys/kernel/arch"))??;
-    let own = std::env::consts::ARCH;
-    is_foreign(own, &kernel).then(|| format!("{own} on {kernel}"))
+    let built_for = std::env::consts::ARCH;
+    is_foreign(built_for, &kernel).then(|| format!("{built_for} on {kernel}"))
 }
 
-/// Returns true if a processor whose kernel calls itself `kernel` runs no programs of the architecture that Rust calls
-/// `own`.
+/// True if a processor whose kernel calls itself `kernel` runs no programs of the
+/// architecture that Rust calls `own`.
 fn is_foreign(own: &str, kernel: &str) -> bool {
     let native: &[&str] = match own {
         "x86_64" => &["x86_64"],
@@ -60,26 +67,34 @@ fn is_foreign(own: &str, kernel: &str) -> bool {
 
 /// The kind of container this process is in; `None` outside of one, or where nothing betrays it.
 pub fn container(machine: &Machine) -> Option<String> {
-    let named_by_manager = |machine: &Machine| machine.read("/run/systemd/container");
-    let ways = [marker_files, named_by_manager, first_process, group_names];
-    ways.iter().find_map(|way| way(machine))
+    let signs = [marker_files, manager, first_process, group_names];
+    signs.iter().find_map(|sign| sign(machine))
 }
 
 /// Maker and name of the machine, or of the virtual one.
 pub fn model(machine: &Machine) -> Option<String> {
-    let dmi = |file: &str| machine.read(&format!("/sys/class/dmi/id/{file}"));
-    let names: Vec<String> = ["sys_vendor", "product_name"].into_iter().filter_map(dmi).collect();
+    let names: Vec<String> = ["sys_vendor", "product_name"]
+        .into_iter()
+        .filter_map(|file| machine.read(&format!("/sys/class/dmi/id/{file}")))
+        .collect();
     if names.is_empty() {
         return machine.read("/proc/device-tree/model");
     }
+
     Some(names.join(" "))
 }
 
 fn xen(machine: &Machine) -> Option<String> {
     let kind = machine.read("/sys/hypervisor/type")?;
     // The first domain is the host: it runs on Xen, but owns the hardware.
-    let host = machine.read("/proc/xen/capabilities").is_some_and(|capabilities| capabilities.contains("control_d"));
-    Some(format!("{kind}{}", if host { " (control domain)" } else { "" }))
+    let is_host = machine
+        .read("/proc/xen/capabilities")
+        .is_some_and(|capabilities| capabilities.contains("control_d"));
+    Some(format!("{kind}{}", if is_host { " (control domain)" } else { "" }))
+}
+
+fn device_tree(machine: &Machine) -> Option<String> {
+    machine.read("/proc/device-tree/hypervisor/compatible")
 }
 
 fn subsystem_for_linux(machine: &Machine) -> Option<String> {
@@ -90,34 +105,45 @@ fn subsystem_for_linux(machine: &Machine) -> Option<String> {
 fn firmware(machine: &Machine) -> Option<String> {
     let bios = machine.read("/sys/class/dmi/id/bios_vendor").unwrap_or_default();
     let text = format!("{} {bios}", model(machine).unwrap_or_default());
+    // An instance of metal is no virtual machine.
     if text.contains("Amazon EC2") {
         return (!text.contains(".metal")).then(|| "Amazon EC2".to_string());
     }
-    let betrays = |(sign, _): &&(&str, &str)| text.contains(sign);
-    FIRMWARE.iter().find(betrays).map(|(_, name)| name.to_string())
+
+    let (_, name) = FIRMWARE.iter().find(|(word, _)| text.contains(word))?;
+    Some(name.to_string())
 }
 
 fn guest_clock(machine: &Machine) -> Option<String> {
     let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
-    let clocks = machine.read(path)?;
-    let betrays = |(sign, _): &&(&str, &str)| clocks.split_whitespace().any(|c| c.starts_with(sign));
-    GUEST_CLOCKS.iter().find(betrays).map(|(_, name)| name.to_string())
+    let text = machine.read(path)?;
+    let clocks: Vec<&str> = text.split_whitespace().collect();
+    let (_, name) = GUEST_CLOCKS
+        .iter()
+        .find(|(start, _)| clocks.iter().any(|clock| clock.starts_with(start)))?;
+    Some(name.to_string())
 }
 
+/// x86's flag of a hypervisor, which does not name it.
 fn cpu_flag(machine: &Machine) -> Option<String> {
-    let flags = super::parse::field(&machine.read_start("/proc/cpuinfo", 16_384)?, "flags")?
-        .split(' ')
-        .any(|flag| flag == "hypervisor");
-    flags.then(|| "unknown hypervisor".to_string())
+    let text = machine.read_start("/proc/cpuinfo", CPUINFO_START_BYTES)?;
+    let mut flags = super::parse::field(&text, "flags")?.split(' ');
+    flags.any(|flag| flag == "hypervisor").then(|| "unknown hypervisor".to_string())
 }
 
 fn marker_files(machine: &Machine) -> Option<String> {
     let markers = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
-    let found = markers.iter().find(|(path, _)| machine.exists(path));
-    found.map(|(_, name)| name.to_string())
+    let marker = markers.iter().find(|(path, _)| machine.exists(path));
+    marker.map(|(_, name)| name.to_string())
 }
 
-/// Managers tell the first process of a container in its environment, which only root may read.
+/// The file in which systemd names the container's manager.
+fn manager(machine: &Machine) -> Option<String> {
+    machine.read("/run/systemd/container")
+}
+
+/// Managers name themselves in the environment of a container's first process, which only root may
+/// read.
 fn first_process(machine: &Machine) -> Option<String> {
     let environment = machine.read("/proc/1/environ")?;
     let mut words = environment.split('\0');
@@ -136,7 +162,8 @@ mod tests {
 
     #[test]
     fn a_kernel_of_another_architecture_is_emulated() {
-        let foreign = [("s390x", "x86_64"), ("arm", "x86_64"), ("aarch64", "x86_64"), ("riscv64", "aarch64")];
+        let foreign =
+            [("s390x", "x86_64"), ("arm", "x86_64"), ("aarch64", "x86_64"), ("riscv64", "aarch64")];
         assert!(foreign.iter().all(|(own, kernel)| is_foreign(own, kernel)));
         let native = [
             ("arm", "aarch64"),

@@ -4,15 +4,21 @@ use anyhow::Result;
 
 use super::recording::{Head, Recording};
 use super::{Ask, Measured, Observer, Setup, add_cycles};
+use analysis::Burst;
 use catalogue::{Catalogue, Test};
-use journal::{BurnIn, Procedure, Run};
+use journal::{BurnIn, Burned, Procedure, Run, Sample};
 use machine::Machine;
 use runner::BurnSetting;
+
+/// True if the work of a burst may end.
+fn is_burst_known(plan: &BurnIn, samples: &[Sample]) -> bool {
+    Burst::is_known_by(samples, plan.threads)
+}
 
 /// Carries out a burn-in.
 ///
 /// # Errors
-/// Its program cannot be made ready, or the journal cannot be begun or read.
+/// The program cannot be built, or the journal cannot be begun or read.
 pub fn burn_in(
     plan: BurnIn,
     test: &Test,
@@ -33,8 +39,10 @@ pub fn burn_in(
         add_cycles: add_cycles(catalogue, machine),
         patience: setup.patience,
         screen: setup.screen.as_deref(),
+        is_enough: (plan.kind == Burned::Burst).then_some(is_burst_known),
         plan,
     };
-    let outcome = runner::burn_in(&setting, &mut recording.writer, &mut |event| observer.burned(&event));
+    let outcome =
+        runner::burn_in(&setting, &mut recording.writer, &mut |event| observer.burned(&event));
     recording.end(outcome, catalogue, setup.strict, &Ask::default())
 }

@@ -1,20 +1,21 @@
-//! Runs that measure on one machine at the same time see each other.
+//! Notices other runs that measure on this machine at the same time.
 
 use anyhow::{Context, Result, bail};
 
 use files::Lock;
 
-/// The name of the lock of runs that want the machine alone.
+/// The file that runs lock which want the machine alone.
 const LOCK: &str = "alone.lock";
 
-/// Takes the host for one run alone, until the lock is dropped.
+/// Reserves the host for one run, until the lock is dropped.
 ///
 /// # Errors
-/// Another unixmark measures here.
-pub(super) fn alone() -> Result<Lock> {
+/// Another run is in progress here.
+pub(super) fn lock_host() -> Result<Lock> {
     let path = conditions::local_folder()?.join(LOCK);
-    let lock = Lock::try_take(&path).with_context(|| format!("{} cannot be locked", path.display()))?;
-    match lock.filter(|_| !is_shared()) {
+    let lock =
+        Lock::try_take(&path).with_context(|| format!("{} cannot be locked", path.display()))?;
+    match lock.filter(|_| !is_another_running()) {
         Some(lock) => Ok(lock),
         None => bail!(
             "another unixmark is measuring on this host, and a fleet run needs it alone; try again when that has ended"
@@ -22,7 +23,7 @@ pub(super) fn alone() -> Result<Lock> {
     }
 }
 
-/// Returns true if another run of this user or of root is in progress.
-pub(super) fn is_shared() -> bool {
+/// True if another run of this user or of root is in progress.
+pub(super) fn is_another_running() -> bool {
     runner::other_runs() > 0
 }

@@ -1,12 +1,13 @@
-//! The outcome of a measurement.
+//! The outcome of a run, and why it is a failure.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use super::Ask;
-use analysis::{BurnIn, Comparison, Effect, Measure, Outcome as Judged, Results, Unseen};
-use journal::{Ended, Journal, Key, View};
+use super::gate::gates;
+use analysis::{Better, BurnIn, Comparison, Effect, Measure, Outcome as Judged, Results, Unseen};
+use journal::{Ended, Journal, Key, Printed, Trial, View};
 use runner::Outcome;
 use words::{Grouped, Unique};
 
@@ -15,33 +16,38 @@ use words::{Grouped, Unique};
 pub struct Measured {
     /// The run's directory.
     pub directory: PathBuf,
-    /// Its journal.
     pub journal: Journal,
-    /// Its findings.
     pub results: Results,
-    /// The way it ended; `None` if it could not go on, which is the first failure.
+    /// How the run ended; `None` if it could not go on, which is the first failure.
     pub ended: Option<Outcome>,
-    /// Why it is no success, a sentence each; empty if it is one.
+    /// The reasons why the run is a failure, a sentence each.
     pub failures: Vec<String>,
-    /// The comparisons that may hide a loss of the gate's size.
-    pub unseen: Option<Unseen>,
-    /// True if it is no success because of them.
+    /// For each limit, comparisons that may hide a loss of its size.
+    pub unseen: Vec<Unseen>,
+    /// Figures that differ by the gate's size, in a direction that may be better or worse.
+    pub undirected: Vec<String>,
+    /// True if `unseen` and `undirected` make the run a failure.
     pub is_gate_strict: bool,
-    /// Which limits of counts decide nothing, a sentence each.
+    /// Limits of counts and quantiles that the run leaves undecided, a sentence each.
     pub vague: Vec<String>,
-    /// The directory that is removed with this.
-    pub(super) _discarded: Option<Discarded>,
+    /// A directory that is removed when this is dropped.
+    pub(super) discarded: Option<Discarded>,
 }
 
 impl Measured {
-    /// Returns the signal that interrupted the run, if one did.
+    /// The signal that interrupted the run, if one did.
     pub fn signal(&self) -> Option<i32> {
-        self.ended.and_then(|outcome| outcome.signal)
+        self.ended.as_ref().and_then(|outcome| outcome.signal)
     }
 
-    /// Returns true if nothing could be measured.
+    /// True if the run stays where it is.
+    pub fn is_kept(&self) -> bool {
+        self.discarded.is_none()
+    }
+
+    /// True if nothing could be measured, or a command that is compared not once.
     pub fn is_empty(&self) -> bool {
-        is_empty(&self.results)
+        is_empty(&self.results) || lacks_a_command(&self.journal)
     }
 }
 
@@ -49,25 +55,70 @@ fn is_empty(results: &Results) -> bool {
     results.figures.is_empty() && !results.burnin().is_some_and(BurnIn::has_worked)
 }
 
-/// Returns why a run is no success.
-pub(super) fn failures(journal: &Journal, results: &Results, strict: bool, ask: &Ask) -> Vec<String> {
-    // Trials were reported when they failed; a burn-in is one.
-    let gaps = results.skipped.iter().chain(&results.errors);
+/// True if one of the commands that are compared failed and never ended well.
+fn lacks_a_command(journal: &Journal) -> bool {
+    let compared = journal.cells.iter().filter(|cell| cell.is_alternating() && !cell.control);
+    for cell in compared {
+        let mut trials = journal.trials.iter().filter(|trial| trial.cell == cell.id).peekable();
+        if trials.peek().is_some() && trials.all(|trial| trial.error.is_some()) {
+            return true;
+        }
+    }
+
+    false
+}
+
+/// The reasons why a run is a failure.
+pub(super) fn failures(
+    journal: &Journal,
+    results: &Results,
+    strict: bool,
+    ask: &Ask,
+) -> Vec<String> {
+    let mut failures: Vec<String> = Vec::new();
+
+    // Other trials were reported when they failed; a burn-in is a single one.
     let burnin = results.burnin();
-    let mut failures: Vec<String> = gaps.filter(|_| burnin.is_some()).map(|gap| gap.reason.clone()).collect();
-    let losses = ask.gate.zip(results.cost()).map(|(size, cost)| cost.losses(size));
-    failures.extend(losses.unwrap_or_default().into_iter().map(sentence));
-    if is_empty(results) {
-        failures.extend(gaps_by_reason(results, "not measured"));
+    if burnin.is_some() {
+        let gaps = results.skipped.iter().chain(&results.errors);
+        failures.extend(gaps.map(|gap| gap.reason.clone()));
+    }
+
+    let gates = gates(ask);
+    let view = results.run.view;
+    if let Some(cost) = results.cost().filter(|_| !gates.is_empty()) {
+        for gate in gates {
+            let losses = gate.losses(cost).into_iter();
+            failures.extend(losses.map(|loss| describe_loss(loss, view)));
+        }
+        failures.extend(cost.lost().map(|gap| {
+            format!("{} is missing {}: {}", gap.label, describe_arm(&gap.key, view), gap.reason)
+        }));
+    }
+    failures.extend(unknown_directions(journal, ask));
+
+    if let Some(reason) = explain_broken_comparison(journal) {
+        failures.push(reason);
         return failures;
     }
-    let errors = journal.trials.iter().filter(|trial| trial.error.is_some()).count();
-    if errors > 0 {
-        let trials = words::count(errors, "trial");
+    if is_empty(results) {
+        failures.extend(describe_gaps(results, "not measured"));
+        return failures;
+    }
+
+    let (failed_commands, other_failed): (Vec<&Trial>, Vec<&Trial>) =
+        journal.trials.iter().filter(|trial| trial.error.is_some()).partition(|trial| {
+            journal.cells.get(trial.cell).is_some_and(|cell| cell.is_of_command())
+        });
+    // A command that fails is measured no more, and was not reported before.
+    failures.extend(failed_commands.iter().filter_map(|trial| trial.error.clone()).unique());
+    if !other_failed.is_empty() {
+        let trials = words::count(other_failed.len(), "trial");
         failures.push(format!("{trials} failed; the report has the reasons"));
     }
+
     if results.end != Some(Ended::Interrupted) {
-        failures.extend(counted(results, ask, Judged::Failed));
+        failures.extend(sentences_of_counts(results, ask, Judged::Failed));
     }
     if results.end == Some(Ended::Broke) {
         failures.push("the run ended at the first frame later than --break-over allows".to_owned());
@@ -76,57 +127,127 @@ pub(super) fn failures(journal: &Journal, results: &Results, strict: bool, ask: 
         failures.push("the burn-in found something wrong; the report says what".to_owned());
     }
     if strict && !results.skipped.is_empty() {
-        failures.extend(gaps_by_reason(results, "skipped, which --strict does not allow"));
+        failures.extend(describe_gaps(results, "skipped, which --strict does not allow"));
     }
     failures
 }
 
-/// Returns the sentences about the counts of commands that have this outcome.
-pub(super) fn counted(results: &Results, ask: &Ask, outcome: Judged) -> impl Iterator<Item = String> {
-    results.judged(&ask.limits).into_iter().filter(move |(found, _)| *found == outcome).map(|(_, why)| why)
+/// The directions that the user gave of figures that no command printed, a sentence each; none
+/// where nothing was printed at all, which is the failure then.
+fn unknown_directions(journal: &Journal, ask: &Ask) -> Vec<String> {
+    let copies = journal.trials.iter().flat_map(|trial| &trial.copies);
+    let printed: Vec<&Printed> = copies.flat_map(|copy| &copy.printed).collect();
+    if printed.is_empty() {
+        return Vec::new();
+    }
+
+    let is_unknown = |better: &&Better| {
+        !printed.iter().any(|one| better.apply(&one.name, &one.unit, &mut one.metric.clone()))
+    };
+    let unknown = ask.better.iter().filter(is_unknown);
+    unknown.map(|better| better.describe_unknown("what the commands printed")).collect()
 }
 
-/// Returns which tests failed or were skipped, and why: each reason once.
-fn gaps_by_reason(results: &Results, fate: &str) -> Vec<String> {
-    let gaps = results.skipped.iter().chain(&results.errors);
-    let by_reason = gaps.map(|gap| (&gap.reason, name(&gap.key, results.run.view))).unique();
-    let by_reason = by_reason.into_iter().grouped().into_iter();
-    by_reason.map(|(why, tests)| format!("{}: {fate}: {why}", tests.join(", "))).collect()
+/// The error of a command that has ended the comparison of several: the others say nothing without
+/// it.
+fn explain_broken_comparison(journal: &Journal) -> Option<String> {
+    let is_over = journal.end.as_ref().is_some_and(|end| end.reason == Ended::Failed);
+    let is_compared = journal.cells.iter().any(|cell| cell.is_alternating());
+    if !is_over || !is_compared {
+        return None;
+    }
+
+    let reason = journal.trials.iter().rev().find_map(|trial| trial.error.clone())?;
+    // What a command did has its name; only of the program that executes it is this said.
+    Some(match reason.strip_prefix("it ") {
+        Some(end) => format!(
+            "the program that executes the commands {end}; a command may have killed its whole \
+             process group (try `setsid COMMAND`), or memory ran out"
+        ),
+        None => reason,
+    })
 }
 
-/// Returns the name of a cell's test; commands that are compared are conditions of one test.
-fn name(key: &Key, view: View) -> &str {
+/// Sentences about the limits of counts that have this outcome.
+pub(super) fn sentences_of_counts(
+    results: &Results,
+    ask: &Ask,
+    outcome: Judged,
+) -> impl Iterator<Item = String> {
+    results
+        .judge_counts(&ask.limits)
+        .into_iter()
+        .filter(move |(found, _)| *found == outcome)
+        .map(|(_, why)| why)
+}
+
+/// A sentence for each reason why tests failed or were skipped, with the tests.
+fn describe_gaps(results: &Results, fate: &str) -> Vec<String> {
+    results
+        .skipped
+        .iter()
+        .chain(&results.errors)
+        .map(|gap| (&gap.reason, test_name(&gap.key, results.run.view)))
+        .unique()
+        .into_iter()
+        .grouped()
+        .into_iter()
+        .map(|(why, tests)| format!("{}: {fate}: {why}", tests.join(", ")))
+        .collect()
+}
+
+/// The name of a cell's test. Commands that are compared are conditions of one test.
+fn test_name(key: &Key, view: View) -> &str {
     if view == View::Ab { &key.condition } else { &key.test }
 }
 
-/// Returns a loss as a sentence.
-fn sentence(effect: &Effect) -> String {
+/// A loss as a sentence.
+fn describe_loss(effect: &Effect, view: View) -> String {
     let Comparison { cell, measure, verdict, .. } = &effect.comparison;
-    let copies = if cell.key.copies == 1 { String::new() } else { format!(" x{}", cell.key.copies) };
-    let what = if *measure == Measure::Score { String::new() } else { format!(" ({})", measure.name()) };
-    let name = effect.comparison.unnamed().map_or_else(|| format!("{}{copies}{what}", cell.key.test), str::to_owned);
-    let change = effect.comparison.change().value.abs();
-    format!("{name}: {change:.1} {} {} under {}", measure.delta_unit(), verdict.word(), cell.key.condition)
+    let name = effect.comparison.unnamed().map_or_else(
+        || {
+            let mut name = cell.key.test.clone();
+            if cell.key.copies != 1 {
+                name.push_str(&format!(" x{}", cell.key.copies));
+            }
+            if *measure != Measure::Score {
+                name.push_str(&format!(" ({})", measure.name()));
+            }
+            name
+        },
+        str::to_owned,
+    );
+    let (size, ends) = effect.comparison.describe_loss();
+    let comma = if effect.comparison.is_factor() { "," } else { "" };
+    let arm = describe_arm(&cell.key, view);
+    format!("{name}: {size}{comma} {} {arm}{ends}", verdict.word())
 }
 
-/// The results directory of a run that is shown and not kept.
+/// `under nice=5` of a condition, `with new` of a command.
+fn describe_arm(key: &Key, view: View) -> String {
+    let preposition = if view == View::Ab { "with" } else { "under" };
+    format!("{preposition} {}", key.condition)
+}
+
+/// The directory of a run that is shown and not kept; removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Discarded(pub PathBuf);
 
 impl Discarded {
-    /// Returns a new directory under `dir`.
+    /// Makes a new directory below `dir`.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn new(dir: &Path) -> Result<Discarded> {
         let path = dir.join(format!("unixmark-unkept-{}", std::process::id()));
-        std::fs::create_dir(&path).with_context(|| format!("{} cannot be made; try --dir DIR", path.display()))?;
+        files::make_private_directory(&path)
+            .with_context(|| format!("{} cannot be made; try --dir DIR", path.display()))?;
         Ok(Discarded(path))
     }
 }
 
 impl Drop for Discarded {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = files::remove_tree(&self.0);
     }
 }

@@ -1,108 +1,170 @@
 //! A plan whose conditions were checked, and how it is carried out.
+//!
+//! The order in [`Prepared::measure`] matters. First the experiment, which undoes what an earlier
+//! run has left and takes the ledger; then programs and display, which may fail; then the journal;
+//! and the bench last, whose guardian cleans up from then on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, bail};
 
 use super::recording::{Head, Recording};
 use super::{Ask, Measured, Observer, Setup, add_cycles};
-use analysis::Question;
+use analysis::cost;
+use analysis::pairs::{Question, is_answered, wants_units};
 use build::{Builds, Programs};
 use catalogue::{Catalogue, Condition, Metric, Need, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
-use journal::{Cell, Run, Trial, View};
+use interop::harness::Harness;
+use journal::{Cell, GivenCommand, Printed, Run, Trial, View};
 use machine::Machine;
-use plan::{Effort, Matrix, Pin, Plan};
+use plan::{Matrix, Pin, Plan};
 use runner::{Bench, Outcome, Policy, Rig, Setting};
 
-/// The half-width that is narrow enough unless the user sets another, as a share of a score.
-const PRECISION: f64 = 0.01;
+/// The advice about a setting that cannot be undone.
+const ONE_WAY: &str = "\
+    measure before and after it is set by hand, `unixmark run -m before` and `unixmark run -m after`, \
+    then `unixmark compare before after`; or --yes sets it, and it stays";
 
-/// The longest time that a command may take to enter, prove or leave a condition, unless the
-/// user's patience is longer.
-const COMMANDS: Duration = Duration::from_secs(60);
+/// The consequence of such a setting for a run that switches between conditions.
+const CONTAMINATED: &str = "\
+    once it is set, the reference is measured under it too, so this run does not show what it costs";
+
+/// An interval of this half-width is narrow enough, as a share of the score, unless the user says
+/// otherwise.
+const DEFAULT_PRECISION: f64 = 0.01;
+
+/// A command that enters, proves or leaves a condition may take this long, or as long as the user's
+/// patience if that is longer.
+const MIN_SWITCH_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A run that can begin.
 #[derive(Debug)]
 pub struct Prepared<'a> {
-    /// The cells, their order and their durations.
     pub plan: Plan,
-    /// The warnings to show before the run.
+    /// Warnings to show before the run.
     pub warnings: Vec<String>,
-    /// The traces that conditions leave until the next reboot.
+    /// Changes that conditions leave until the next reboot.
     pub lasting: Vec<String>,
     /// Why nothing can be measured or compared here.
     pub obstacle: Option<String>,
-    /// The request.
     pub ask: Ask,
-    /// The tables.
     pub catalogue: &'a Catalogue,
-    /// The machine under test.
     pub machine: &'a Machine,
 }
 
-/// Expands what is asked into a plan, and checks its conditions. Nothing begins.
+/// Expands a request into a plan, and checks its conditions. Nothing begins.
 ///
 /// # Errors
 /// There is nothing to measure, or not by this procedure, or too much for one run.
-pub fn prepare<'a>(ask: Ask, catalogue: &'a Catalogue, machine: &'a Machine) -> Result<Prepared<'a>> {
+pub fn prepare<'a>(
+    ask: Ask,
+    catalogue: &'a Catalogue,
+    machine: &'a Machine,
+) -> Result<Prepared<'a>> {
     let plan = Plan::new(&ask.matrix, catalogue, &machine::topology(machine))?;
     let arms = &plan.arms;
-    let reference = arms.reference.as_ref().and_then(|condition| missing(condition, machine));
-    let others: Vec<_> = arms.others.iter().map(|condition| missing(condition, machine)).collect();
-    let is_obstructed = reference.is_some() || others.iter().all(Option::is_some);
-    let missing: Vec<String> = reference.into_iter().chain(others.into_iter().flatten()).collect();
     let mut warnings: Vec<String> = plan.advice().into_iter().collect();
-    let untraced = machine::unmet(machine, &[Need::Root, Need::Tracefs]).filter(|_| ask.why);
-    let obstacle = match untraced {
-        Some(why) => {
-            Some(format!("the scheduler cannot be traced, as --why and commands need: {why}; try a task without --why"))
-        }
-        None if is_obstructed => {
+
+    let reference =
+        arms.reference.as_ref().and_then(|condition| explain_missing(condition, machine));
+    let others: Vec<Option<String>> =
+        arms.others.iter().map(|condition| explain_missing(condition, machine)).collect();
+    let nothing_to_compare = reference.is_some() || others.iter().all(Option::is_some);
+    let missing: Vec<String> = reference.into_iter().chain(others.into_iter().flatten()).collect();
+    let no_tracing = machine::unmet(machine, &[Need::Root, Need::Tracefs]).filter(|_| ask.why);
+    let obstacle = match no_tracing {
+        Some(why) => Some(format!(
+            "the scheduler cannot be traced, as --why and commands need: {why}; try a task without --why"
+        )),
+        None if nothing_to_compare => {
             let missing = missing.join("; ");
             Some(format!("{missing}; `unixmark list conditions --available` shows what is"))
         }
         None => None,
     };
     if obstacle.is_some() {
-        return Ok(Prepared { plan, warnings, lasting: Vec::new(), obstacle, ask, catalogue, machine });
+        return Ok(Prepared {
+            plan,
+            warnings,
+            lasting: Vec::new(),
+            obstacle,
+            ask,
+            catalogue,
+            machine,
+        });
     }
-    let lasting = arms.conditions().filter_map(|one| conditions::lasting(one, machine));
-    let mut lasting: Vec<String> = lasting.map(str::to_owned).collect();
+
+    let mut one_way: Vec<String> = arms
+        .conditions()
+        .flat_map(|condition| conditions::irreversible_settings(condition, machine))
+        .collect();
+    one_way.dedup();
+    if !one_way.is_empty() && !ask.may_last {
+        bail!("{}; {ONE_WAY}", one_way.join("; "));
+    }
+
+    let mut lasting: Vec<String> = arms
+        .conditions()
+        .filter_map(|condition| conditions::lasting_trace(condition, machine))
+        .map(str::to_owned)
+        .collect();
+    lasting.extend(one_way.iter().map(|why| format!("{why}; {CONTAMINATED}")));
     lasting.dedup();
+
     warnings.extend(missing);
     warnings.extend(lasting.iter().map(|text| format!("lasting change: {text}")));
     Ok(Prepared { plan, warnings, lasting, obstacle: None, ask, catalogue, machine })
 }
 
-/// Returns the sentence that a condition is not available here; `None` if it is.
-fn missing(condition: &Condition, machine: &Machine) -> Option<String> {
-    let why = conditions::missing(condition, machine)?;
+/// The sentence that a condition is not available here; `None` if it is.
+fn explain_missing(condition: &Condition, machine: &Machine) -> Option<String> {
+    let why = conditions::unavailable_reason(condition, machine)?;
     Some(format!("{} is not available here: {why}", condition.name))
 }
 
 impl Prepared<'_> {
+    /// Reads the figures that an execution has printed; where the user said whether more or less is
+    /// better (`--better`), with that direction.
+    fn read_printed(&self, harness: Harness, text: &[u8], round: u64) -> Result<Vec<Printed>> {
+        let mut printed = harness.printed(text, round, self.ask.tail)?;
+        for figure in &mut printed {
+            for better in &self.ask.better {
+                better.apply(&figure.name, &figure.unit, &mut figure.metric);
+            }
+        }
+        Ok(printed)
+    }
+
     /// Checks that something can be measured here.
     ///
     /// # Errors
-    /// The obstacle.
+    /// There is an [obstacle](Prepared::obstacle).
     pub fn check(&self) -> Result<()> {
         self.obstacle.clone().map_or(Ok(()), |obstacle| Err(Error::msg(obstacle)))
     }
 
-    /// Returns which tests will be skipped here, a sentence for each reason.
+    /// A sentence for each reason why tests will be skipped here, with the tests.
     pub fn skipped(&self) -> Vec<String> {
+        /// More tests are counted only.
+        const MAX_LISTED_TESTS: usize = 5;
+
         let mut by_reason: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for test in self.plan.tests() {
             if let Some(why) = machine::unmet(self.machine, &test.needs) {
                 by_reason.entry(why).or_default().insert(&test.id);
             }
         }
-        let names = |tests| words::listed(&Vec::from_iter(tests), 5);
-        let reasons = by_reason.into_iter();
-        reasons.map(|(why, tests)| format!("to be skipped: {}: {why}", names(tests))).collect()
+
+        let mut sentences = Vec::new();
+        for (why, tests) in by_reason {
+            let tests = words::listed(&Vec::from_iter(tests), MAX_LISTED_TESTS);
+            sentences.push(format!("to be skipped: {tests}: {why}"));
+        }
+        sentences
     }
 
     /// Measures with the programs, on this machine.
@@ -111,26 +173,41 @@ impl Prepared<'_> {
     /// A condition or a program cannot be made ready, or the journal cannot be begun or read.
     pub fn measure(&self, setup: &Setup, observer: &mut dyn Observer) -> Result<Measured> {
         self.check()?;
+
         let plan = &self.plan;
         let why = self.ask.why;
         let experiment = if why || plan.changes_the_machine() {
-            let patience = COMMANDS.max(setup.patience);
+            let patience = MIN_SWITCH_PATIENCE.max(setup.patience);
             let trail = self.ask.trail.clone();
-            Experiment::begin(Settings { patience, trail, why, ..Settings::default() })?
+            let may_last = self.ask.may_last;
+            Experiment::begin(Settings { patience, trail, why, may_last, ..Settings::default() })?
         } else {
             Experiment::passive()
         };
+
         let tests: Vec<&Test> = plan.tests().filter(|test| !test.is_foreign()).collect();
-        let mut builds = builds(self.machine, plan, &tests)?;
+        let mut builds = Builds::new();
+        for name in plan.builds() {
+            let programs = Programs::named(self.machine, &tests, &name)?;
+            builds.insert(name, programs);
+        }
+
         let draws = plan.cells.iter().any(|cell| cell.test.graphics().is_some());
-        let mut display = if self.ask.xvfb && draws { Display::private()? } else { Display::default() };
+        let mut display =
+            if self.ask.xvfb && draws { Display::private()? } else { Display::default() };
         let facts = if draws { display.facts() } else { Vec::new() };
-        let remarks = too_many_copies(self.machine, plan).into_iter().collect();
+
+        let remarks = warn_of_copies(self.machine, plan).into_iter().collect();
         let head = Head { tests, facts, remarks, ..self.head() };
         let mut recording = Recording::begin(self.machine, setup, head, observer)?;
+        // The usual build has no name.
         let usual = recording.programs.clone();
         builds.extend(usual.map(|programs| (String::new(), programs)));
-        let harness = self.ask.harness.map(|harness| move |text: &str, round| harness.printed(text, round));
+
+        let read_printed = self
+            .ask
+            .harness
+            .map(|harness| move |text: &[u8], round| self.read_printed(harness, text, round));
         let setting = Setting {
             machine: self.machine,
             plan,
@@ -138,7 +215,7 @@ impl Prepared<'_> {
             display: &display,
             add_cycles: add_cycles(self.catalogue, self.machine),
             meter: self.ask.meter.as_deref(),
-            figures: harness.as_ref().map(|figures| figures as _),
+            figures: read_printed.as_ref().map(|read| read as _),
             dir: &setup.dir,
             patience: setup.patience,
             screen: setup.screen.as_deref(),
@@ -155,63 +232,83 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// The journal cannot be begun or read.
-    pub fn measure_on(&self, bench: impl Bench, setup: &Setup, observer: &mut dyn Observer) -> Result<Measured> {
+    pub fn measure_on(
+        &self,
+        bench: impl Bench,
+        setup: &Setup,
+        observer: &mut dyn Observer,
+    ) -> Result<Measured> {
         self.check()?;
         let mut recording = Recording::begin(self.machine, setup, self.head(), observer)?;
         let outcome = self.run(bench, &mut recording, observer);
         recording.end(outcome, self.catalogue, setup.strict, &self.ask)
     }
 
-    /// Carries out the plan on a bench.
-    fn run(&self, bench: impl Bench, recording: &mut Recording, observer: &mut dyn Observer) -> Result<Outcome> {
+    /// Carries out the plan on a bench, and asks the analysis when trials are enough.
+    fn run(
+        &self,
+        bench: impl Bench,
+        recording: &mut Recording,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
         let gate = self.ask.gate.filter(|_| self.ask.view != View::Ab);
-        let suspects =
-            gate.map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
+        let suspects = gate.map(|size| {
+            move |cells: &[Cell], trials: &[Vec<Trial>]| cost::suspects(cells, trials, size)
+        });
         let policy = Policy {
             enough: &|families| self.enough(families),
+            wants_units: Some(&|family| wants_units(family, &self.question())),
             suspects: suspects.as_ref().map(|suspects| suspects as _),
         };
-        runner::run(&self.plan, policy, bench, &mut recording.writer, &mut |event| observer.happened(&event))
+        runner::run(&self.plan, policy, bench, &mut recording.writer, &mut |event| {
+            observer.happened(&event)
+        })
     }
 
-    /// Returns which families of cells were measured narrowly enough: costs where arms are
-    /// compared, else scores.
+    /// For each family of cells, true if it was measured precisely enough: its costs if arms are
+    /// compared, else its scores.
     fn enough(&self, families: &[Vec<runner::Measured<'_>>]) -> Vec<bool> {
         let precision = self.plan.procedure.effort.precision;
         match self.plan.arms.reference {
             Some(_) if self.ask.view == View::Ab => {
                 let question = self.question();
-                families.iter().map(|family| analysis::is_answered(family, &question)).collect()
+                families.iter().map(|family| is_answered(family, &question)).collect()
             }
-            Some(_) => families.iter().map(|family| analysis::enough_cost(family, precision)).collect(),
-            None => analysis::enough(families, precision.unwrap_or(PRECISION)),
+            Some(_) => families.iter().map(|family| cost::is_precise(family, precision)).collect(),
+            None => analysis::enough(families, precision.unwrap_or(DEFAULT_PRECISION)),
         }
     }
 
-    /// Returns what commands that are executed in turn are to answer.
+    /// The question about commands that are executed alternately.
     fn question(&self) -> Question {
-        let Effort { precision, budget, .. } = self.plan.procedure.effort;
+        let budget = self.plan.timed_budget();
         Question {
-            precision: precision.unwrap_or(PRECISION),
+            precision: self.plan.procedure.effort.precision.unwrap_or(DEFAULT_PRECISION),
             threshold: self.ask.gate,
+            tail_threshold: self.ask.tail_gate,
             budget: budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64()),
         }
     }
 
-    /// Returns what was asked for, as the journal's first line has it.
+    /// The request, as the journal's first line has it.
     fn head(&self) -> Head<'_> {
-        let Ask { matrix, indexes, baseline, view, discard, time_unit, .. } = &self.ask;
-        let against = self.plan.arms.reference.as_ref();
+        let Ask { matrix, indexes, baseline, view, findings, discard, time_unit, sort, .. } =
+            &self.ask;
+        let reference = self.plan.arms.reference.as_ref();
         let run = Run {
             procedure: matrix.procedure.effort.kind.into(),
             seed: matrix.seed,
             indexes: indexes.clone(),
-            settings: settings(&self.ask, &self.plan),
+            settings: list_settings(&self.ask, &self.plan),
             baseline: baseline.clone(),
             view: *view,
+            findings: findings.clone(),
             threshold: (*view == View::Ab).then(|| 100.0 * self.question().precision),
             time_unit: *time_unit,
-            against: against.map(|condition| condition.name.clone()).unwrap_or_default(),
+            sort: *sort,
+            has_reference: self.ask.has_reference,
+            commands: given_commands(&matrix.tests),
+            against: reference.map(|condition| condition.name.clone()).unwrap_or_default(),
             pin: if matrix.pin == Pin::None { String::new() } else { matrix.pin.to_string() },
             borders: self.plan.borders.clone(),
             ..Run::default()
@@ -220,34 +317,43 @@ impl Prepared<'_> {
     }
 }
 
-/// Returns what changes the figures and is neither a coordinate of a cell nor a fact: arguments for
-/// all tests and loads, those of a program of the user's, and how long interactive tests were
-/// watched in a block.
-fn settings(ask: &Ask, plan: &Plan) -> Vec<String> {
+/// Everything that changes the figures and is neither a coordinate of a cell nor a fact: arguments
+/// for tests and loads, and the time for which interactive tests are watched in a block.
+fn list_settings(ask: &Ask, plan: &Plan) -> Vec<String> {
     let Matrix { test_args, load_args, load_number, load_condition, procedure, .. } = &ask.matrix;
-    let foreign = plan.tests().filter(|test| test.is_foreign());
-    let foreign = foreign.flat_map(|test| test.args.clone());
-    let frames = words::seconds(procedure.preset.frames.as_secs_f64());
-    let has_frames = plan.tests().any(|test| test.metric == Metric::Latency);
-    let frames = has_frames.then(|| format!("{frames} of frames a block"));
-    let load = load_args.iter().map(|arg| format!("load {arg}"));
-    let number = load_number.map(|number| format!("load number={number}"));
-    let condition = (!load_condition.parts.is_empty()).then(|| format!("load {}", load_condition.name));
-    let load = load.chain(number).chain(condition);
-    let traced = ask.why.then(|| "the scheduler traced".to_owned());
-    foreign.chain(test_args.iter().cloned()).chain(load).chain(frames).chain(traced).collect()
+    let mut settings: Vec<String> = Vec::new();
+
+    for test in plan.tests().filter(|test| test.is_foreign()) {
+        settings.extend(test.args.iter().cloned());
+    }
+    settings.extend(test_args.iter().cloned());
+
+    settings.extend(load_args.iter().map(|arg| format!("load {arg}")));
+    settings.extend(load_number.map(|number| format!("load number={number}")));
+    if !load_condition.parts.is_empty() {
+        settings.push(format!("load {}", load_condition.name));
+    }
+
+    if plan.tests().any(|test| test.metric == Metric::Latency) {
+        let time = words::seconds(procedure.preset.frames.as_secs_f64());
+        settings.push(format!("{time} of frames a block"));
+    }
+    if ask.why {
+        settings.push("the scheduler traced".to_owned());
+    }
+    settings
 }
 
-/// Returns the programs by the builds that conditions want.
-fn builds(machine: &Machine, plan: &Plan, tests: &[&Test]) -> Result<Builds> {
-    let names = plan.builds().into_iter();
-    names.map(|name| Ok((name.clone(), Programs::named(machine, tests, &name)?))).collect()
+/// The commands whose names in reports are not the whole command.
+fn given_commands(tests: &[Arc<Test>]) -> Vec<GivenCommand> {
+    tests.iter().flat_map(|test| &test.commands).filter_map(GivenCommand::new).collect()
 }
 
-/// Returns the warning of more copies than processes are allowed.
-fn too_many_copies(machine: &Machine, plan: &Plan) -> Option<String> {
+/// The warning if more copies are wanted than processes are allowed.
+fn warn_of_copies(machine: &Machine, plan: &Plan) -> Option<String> {
     let limit = machine::copies_limit(machine)?;
-    let most = plan.most_copies();
-    (u64::from(most) > limit)
-        .then(|| format!("{most} copies are wanted, but only about {limit} processes are allowed here"))
+    let copies = plan.most_copies();
+    (u64::from(copies) > limit).then(|| {
+        format!("{copies} copies are wanted, but only about {limit} processes are allowed here")
+    })
 }

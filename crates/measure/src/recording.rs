@@ -1,11 +1,12 @@
-//! The journal of a run: how it begins and how it ends.
+//! Begins and ends the journal of a run.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
 
-use super::lock::{alone, is_shared};
+use super::gate::gates;
+use super::lock::{is_another_running, lock_host};
 use super::measured::{self, Discarded};
 use super::{Ask, Measured, Observer, Setup};
 use analysis::Results;
@@ -17,22 +18,24 @@ use machine::Machine;
 use runner::Outcome;
 
 /// The remark on a run that another one disturbed.
-const SHARED: &str = "another unixmark was running on this machine; these figures are affected by it";
+const SHARED: &str =
+    "another unixmark was running on this machine; these figures are affected by it";
 
-/// The remark on figures that are not the machine's.
-const EMULATED: &str = "an emulator ran the tool and its programs, so the figures say nothing about any real machine";
+/// The remark on figures of an emulator.
+const EMULATED: &str =
+    "an emulator ran the tool and its programs, so the figures say nothing about any real machine";
 
-/// The content of a journal's first lines.
+/// The content of a journal's first lines that depends on the request.
 #[derive(Default)]
 pub(super) struct Head<'a> {
     /// The tests to be built.
     pub tests: Vec<&'a Test>,
-    /// Facts that are not the machine's, as those of the display.
+    /// Facts that are not about the machine, such as those about the display.
     pub facts: Vec<Fact>,
     pub remarks: Vec<String>,
-    /// The settings; the rest is filled in.
+    /// The fields that the request decides; the others are filled in.
     pub run: Run,
-    /// True if the run is removed once it was shown.
+    /// True if the run is removed after it was shown.
     pub discard: bool,
 }
 
@@ -44,22 +47,35 @@ pub(super) struct Recording {
     pub name: String,
     directory: PathBuf,
     began: Instant,
-    /// Held until the end: the kernel releases it however the tool ends.
-    _alone: Option<Lock>,
-    /// True if another run was seen at the begin, which is a remark once.
+    /// Held until the end. The kernel releases it however the tool ends.
+    _host_lock: Option<Lock>,
+    /// True if another run was seen at the beginning, so that the remark is made once.
     was_shared: bool,
     discarded: Option<Discarded>,
 }
 
 impl Recording {
-    /// Begins a run: its directory, its programs, and the first lines of its journal.
+    /// Begins a run: its programs, its directory, and the first lines of its journal.
     ///
     /// # Errors
     /// The run cannot be kept, or its programs cannot be built.
-    pub fn begin(machine: &Machine, setup: &Setup, head: Head<'_>, observer: &mut dyn Observer) -> Result<Recording> {
+    pub fn begin(
+        machine: &Machine,
+        setup: &Setup,
+        head: Head<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Recording> {
         let Head { tests, .. } = head;
-        let _alone = setup.fleet.is_some().then(alone).transpose()?;
-        let was_shared = is_shared();
+        let _host_lock = setup.fleet.is_some().then(lock_host).transpose()?;
+        let was_shared = is_another_running();
+
+        // Before there is a directory: compiling may fail, take long, and be ended by a signal.
+        let programs = if tests.is_empty() {
+            None
+        } else {
+            Some(Programs::prepare(machine, &tests, setup.build)?)
+        };
+
         let host = machine.host_name();
         let discarded = head.discard.then(|| Discarded::new(&setup.dir)).transpose()?;
         let (name, directory) = match &discarded {
@@ -67,18 +83,11 @@ impl Recording {
             None => setup.store.clone(),
         }
         .create(&host, &today())?;
-        let prepare = |tests: Vec<&Test>| {
-            // Only an empty directory goes; nothing was measured.
-            Programs::prepare(machine, &tests, setup.build).inspect_err(|_| drop(std::fs::remove_dir(&directory)))
-        };
-        let programs = Some(tests).filter(|tests| !tests.is_empty()).map(prepare).transpose()?;
+
         let mut writer = Writer::create(&directory)?;
         if setup.emit {
             writer.emit();
         }
-        let shared = was_shared.then(|| SHARED.to_owned());
-        let emulated = machine::emulation(machine).map(|what| format!("{EMULATED} ({what})"));
-        let built = programs.as_ref().and_then(|programs| programs.warning.clone());
         let run = Run {
             format: FORMAT.to_owned(),
             name: name.clone(),
@@ -92,16 +101,31 @@ impl Recording {
             build: programs.as_ref().map(|programs| programs.build.clone()),
             ..head.run
         };
-        let began = Instant::now();
-        let mut recording = Recording { writer, programs, name, directory, began, _alone, was_shared, discarded };
+        let mut recording = Recording {
+            writer,
+            programs,
+            name,
+            directory,
+            began: Instant::now(),
+            _host_lock,
+            was_shared,
+            discarded,
+        };
         recording.writer.append(&Record::Run(Box::new(run)))?;
         let facts = if setup.all_facts { machine::all_facts } else { machine::facts };
         for fact in facts(machine, &setup.dir).into_iter().chain(head.facts) {
             recording.writer.append(&Record::Fact(fact))?;
         }
-        for text in shared.into_iter().chain(built).chain(emulated).chain(head.remarks) {
+
+        let mut remarks: Vec<String> = Vec::new();
+        remarks.extend(was_shared.then(|| SHARED.to_owned()));
+        remarks.extend(recording.programs.as_ref().and_then(|programs| programs.warning.clone()));
+        remarks.extend(machine::emulation(machine).map(|what| format!("{EMULATED} ({what})")));
+        remarks.extend(head.remarks);
+        for text in remarks {
             recording.warn(text, observer)?;
         }
+
         observer.began(&recording.name)?;
         Ok(recording)
     }
@@ -118,29 +142,64 @@ impl Recording {
     /// Ends the journal and returns what was measured.
     ///
     /// # Errors
-    /// The journal cannot be read.
-    pub fn end(mut self, outcome: Result<Outcome>, catalogue: &Catalogue, strict: bool, ask: &Ask) -> Result<Measured> {
+    /// The journal cannot be read, or the run could not begin, and is not kept then.
+    pub fn end(
+        mut self,
+        outcome: Result<Outcome>,
+        catalogue: &Catalogue,
+        strict: bool,
+        ask: &Ask,
+    ) -> Result<Measured> {
         let ended = self.write_end(outcome);
         let journal = journal::read(&self.directory)?;
+        let is_empty = journal.trials.is_empty() && journal.samples.is_empty();
+        let ended = match ended {
+            Err(error) if is_empty => {
+                let _ = std::fs::remove_dir_all(&self.directory);
+                return Err(error);
+            }
+            ended => ended,
+        };
         let results = Results::new(&journal, catalogue, None);
+
         let mut failures = measured::failures(&journal, &results, strict, ask);
-        if let Err(error) = &ended {
-            failures.insert(0, format!("{error:#}"));
+        match &ended {
+            Ok(outcome) => failures.extend(outcome.failures.iter().cloned()),
+            Err(error) => failures.insert(0, format!("{error:#}")),
         }
-        let (directory, _discarded, ended) = (self.directory, self.discarded, ended.ok());
-        let unseen = ask.gate.and_then(|size| results.cost()?.unseen(size));
-        let vague = measured::counted(&results, ask, analysis::Outcome::Undecided).collect();
-        let is_gate_strict = ask.is_gate_strict;
-        Ok(Measured { directory, journal, results, ended, failures, unseen, is_gate_strict, vague, _discarded })
+
+        let (mut unseen, mut undirected) = (Vec::new(), Vec::new());
+        let mut vague: Vec<String> =
+            measured::sentences_of_counts(&results, ask, analysis::Outcome::Undecided).collect();
+        if let Some(cost) = results.cost() {
+            for gate in gates(ask) {
+                unseen.extend(gate.unseen(cost));
+                undirected.extend(gate.undirected(cost));
+                vague.extend(gate.explain_missing(cost));
+            }
+        }
+        Ok(Measured {
+            directory: self.directory,
+            vague,
+            unseen,
+            undirected,
+            is_gate_strict: ask.is_gate_strict,
+            failures,
+            ended: ended.ok(),
+            journal,
+            results,
+            discarded: self.discarded,
+        })
     }
 
     /// Writes the last lines of the journal.
     fn write_end(&mut self, outcome: Result<Outcome>) -> Result<Outcome> {
-        if is_shared() && !self.was_shared {
-            // A journal that cannot be written shows below.
+        if is_another_running() && !self.was_shared {
+            // If this fails, so does the append below, which reports it.
             let text = SHARED.to_owned();
             let _ = self.writer.append(&Record::Warning(Warning { cell: None, text }));
         }
+
         let outcome = outcome?;
         let seconds = self.began.elapsed().as_secs_f64();
         self.writer.append(&Record::End(End { reason: outcome.ended, seconds }))?;

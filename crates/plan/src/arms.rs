@@ -4,43 +4,45 @@ use std::sync::Arc;
 
 use catalogue::Condition;
 
-/// The conditions of a run, and which of them the others are compared with.
+/// The conditions of a run.
 #[derive(Debug, Clone)]
 pub struct Arms {
-    /// The condition that the others are compared with, if one is.
+    /// The condition with which the others are compared, if they are.
     pub reference: Option<Arc<Condition>>,
-    /// The others, in order.
+    /// The other conditions, in order.
     pub others: Vec<Arc<Condition>>,
-    /// True if the reference is measured twice in some blocks, as a control.
-    pub control: bool,
+    /// So many conditions from the first are measured twice in some blocks, as controls.
+    pub controls: usize,
 }
 
 impl Default for Arms {
-    /// Returns the machine as found, compared with nothing.
+    /// The machine as found, compared with nothing.
     fn default() -> Arms {
         Arms::apart(vec![Condition::none()])
     }
 }
 
 impl Arms {
-    /// Returns conditions that are not compared with each other.
+    /// Conditions that are not compared with each other.
     pub fn apart(others: Vec<Arc<Condition>>) -> Arms {
-        Arms { reference: None, others, control: false }
+        Arms { reference: None, others, controls: 0 }
     }
 
-    /// Returns conditions that are compared with `reference`, which has a control.
+    /// Conditions that are compared with `reference`, which has a control.
     pub fn compared(reference: Arc<Condition>, others: Vec<Arc<Condition>>) -> Arms {
-        Arms { reference: Some(reference), others, control: true }
+        Arms { reference: Some(reference), others, controls: 1 }
     }
 
-    /// Returns the conditions, the reference first.
+    /// All conditions, the reference first.
     pub fn conditions(&self) -> impl Iterator<Item = &Arc<Condition>> {
         self.reference.iter().chain(&self.others)
     }
 
-    /// Returns each arm: its condition, and whether it is the control, which comes last.
+    /// Each arm: its condition, and true if it is a control; these come last.
     pub(super) fn each(&self) -> impl Iterator<Item = (&Arc<Condition>, bool)> {
-        let control = self.reference.iter().filter(|_| self.control);
-        self.conditions().map(|one| (one, false)).chain(control.map(|one| (one, true)))
+        let controls = self.conditions().take(self.controls);
+        self.conditions()
+            .map(|condition| (condition, false))
+            .chain(controls.map(|condition| (condition, true)))
     }
 }

@@ -1,4 +1,4 @@
-//! Which CPU each copy runs on, and what copies cross as they become more.
+//! The CPU on which each copy runs, and the borders that copies cross as their number grows.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -18,13 +18,15 @@ pub enum Pin {
     Core,
     /// SMT siblings next to each other: core after core is filled.
     Smt,
-    /// One memory node after the other is filled, each with its cores first and then their siblings.
+    /// One memory node after the other is filled, each with its cores first and then their
+    /// siblings.
     Node,
     /// All on this processor.
     Cpu(u32),
 }
 
-/// The number of copies beyond which they are no longer alike, and why; 0 if that is so at every number.
+/// Copies beyond this number differ from those before, for this reason. 0 if copies differ at every
+/// number.
 pub type Border = (u32, String);
 
 impl FromStr for Pin {
@@ -38,7 +40,9 @@ impl FromStr for Pin {
             "node" => Pin::Node,
             number => match number.parse() {
                 Ok(cpu) => Pin::Cpu(cpu),
-                Err(_) => bail!("'{text}' is not a place to run; try none, core, smt, node or a processor's number"),
+                Err(_) => bail!(
+                    "'{text}' is not a place to run; try none, core, smt, node or a processor's number"
+                ),
             },
         })
     }
@@ -58,91 +62,109 @@ impl Display for Pin {
 }
 
 impl Pin {
-    /// Returns the CPUs that copies take in turn; none if the scheduler chooses.
+    /// The CPUs that copies take round-robin; empty if the scheduler chooses.
     pub fn order(self, topology: &Topology) -> Vec<u32> {
         match self {
             Pin::None => Vec::new(),
-            // That the tool may not use it is the program's to say.
+            // The program says so if it may not be used.
             Pin::Cpu(cpu) => vec![cpu],
-            _ => self.sorted(topology).iter().map(|cpu| cpu.number).collect(),
+            _ => self.sort_cpus(topology).iter().map(|cpu| cpu.number).collect(),
         }
     }
 
-    /// Returns the borders among up to `most` copies, in the order of their numbers.
-    pub fn borders(self, topology: &Topology, most: u32) -> Vec<Border> {
-        let cpus = self.sorted(topology);
-        let count = |of: fn(&Cpu) -> u32| cpus.iter().map(of).collect::<BTreeSet<u32>>().len() as u32;
-        let cores = count(|cpu| cpu.core);
+    /// The borders among up to `max_copies` copies, in the order of their numbers.
+    pub fn borders(self, topology: &Topology, max_copies: u32) -> Vec<Border> {
+        let cpus = self.sort_cpus(topology);
+        let cores = count_distinct(&cpus, |cpu| cpu.core);
+        let has_siblings = (cores as usize) < cpus.len();
+
         let mut borders: Vec<Border> = Vec::new();
         match self {
+            // The scheduler may put any two copies on different nodes or kinds of cores.
             Pin::None => {
-                let places = [(count(|cpu| cpu.node), "NUMA nodes"), (count(|cpu| cpu.kind), "kinds of cores")];
-                borders.extend(places.iter().filter(|(n, _)| *n > 1).map(|(n, what)| (0, format!("{n} {what}"))));
-                if (cores as usize) < cpus.len() {
+                let nodes = count_distinct(&cpus, |cpu| cpu.node);
+                if nodes > 1 {
+                    borders.push((0, format!("{nodes} NUMA nodes")));
+                }
+                let kinds = count_distinct(&cpus, |cpu| cpu.kind);
+                if kinds > 1 {
+                    borders.push((0, format!("{kinds} kinds of cores")));
+                }
+                if has_siblings {
                     borders.push((cores, "SMT siblings".to_owned()));
                 }
             }
-            Pin::Smt if (cores as usize) < cpus.len() => borders.push((0, "SMT siblings".to_owned())),
+            Pin::Smt if has_siblings => borders.push((0, "SMT siblings".to_owned())),
             Pin::Core | Pin::Smt | Pin::Node | Pin::Cpu(_) => {}
         }
         if self != Pin::None {
-            borders.extend(crossings(&cpus, self != Pin::Smt));
+            borders.extend(find_crossings(&cpus, self != Pin::Smt));
         }
+
         if let Some(quota) = topology.quota.filter(|quota| *quota < cpus.len() as f64) {
             borders.push((quota as u32, format!("the control group's quota of {quota:.2} CPUs")));
         }
         borders.push((cpus.len() as u32, "more copies than processors".to_owned()));
-        borders.retain(|(copies, _)| *copies < most && most > 1);
+
+        borders.retain(|(copies, _)| *copies < max_copies && max_copies > 1);
         borders.sort_by_key(|border| border.0);
         borders
     }
 
-    fn sorted(self, topology: &Topology) -> Vec<Cpu> {
-        // Which of its core's CPUs one is.
-        let turn = |cpu: &Cpu| {
-            topology.cpus.iter().filter(|other| other.core == cpu.core && other.number < cpu.number).count()
-        };
+    /// The processors in the order in which copies take them.
+    fn sort_cpus(self, topology: &Topology) -> Vec<Cpu> {
         let mut cpus = topology.cpus.clone();
         if let Pin::Cpu(only) = self {
             cpus.retain(|cpu| cpu.number == only);
         }
+
         cpus.sort_by_cached_key(|cpu| {
             let Cpu { number, core, socket, node, kind } = *cpu;
-            let turn = turn(cpu) as u32;
+            // 0 for the first CPU of its core, 1 for its sibling.
+            let sibling = topology
+                .cpus
+                .iter()
+                .filter(|other| other.core == core && other.number < number)
+                .count() as u32;
             match self {
-                Pin::None | Pin::Core | Pin::Cpu(_) => [turn, kind, socket, node, core, number],
+                Pin::None | Pin::Core | Pin::Cpu(_) => [sibling, kind, socket, node, core, number],
                 Pin::Smt => [kind, socket, node, core, number, 0],
-                Pin::Node => [socket, node, turn, kind, core, number],
+                Pin::Node => [socket, node, sibling, kind, core, number],
             }
         });
         cpus
     }
 }
 
-/// Returns the parts of the machine that are met for the first time on the way through `cpus`; SMT siblings only if
-/// `siblings`.
-fn crossings(cpus: &[Cpu], siblings: bool) -> Vec<Border> {
-    let mut found: Vec<Border> = Vec::new();
-    let mut shared = !siblings;
+fn count_distinct(cpus: &[Cpu], property: impl Fn(&Cpu) -> u32) -> u32 {
+    cpus.iter().map(property).collect::<BTreeSet<u32>>().len() as u32
+}
+
+/// The borders where one more of `cpus` is on a new part of the machine. The first SMT sibling is
+/// one if `siblings`.
+fn find_crossings(cpus: &[Cpu], siblings: bool) -> Vec<Border> {
+    let mut borders: Vec<Border> = Vec::new();
+    let mut looks_for_siblings = siblings;
     for (place, cpu) in cpus.iter().enumerate().skip(1) {
         let before = &cpus[..place];
-        let met = |of: fn(&Cpu) -> u32| before.iter().map(of).collect::<BTreeSet<u32>>();
-        let (nodes, sockets) = (met(|cpu| cpu.node), met(|cpu| cpu.socket));
-        let mut cross = |what: String| found.push((place as u32, what));
-        if !shared && before.iter().any(|other| other.core == cpu.core) {
-            shared = true;
+        let mut cross = |why: String| borders.push((place as u32, why));
+
+        if looks_for_siblings && before.iter().any(|other| other.core == cpu.core) {
+            looks_for_siblings = false;
             cross("SMT siblings".to_owned());
         }
-        if !nodes.contains(&cpu.node) {
-            cross(format!("the {} NUMA node", ordinal(nodes.len() + 1)));
-        } else if !sockets.contains(&cpu.socket) {
-            cross(format!("the {} socket", ordinal(sockets.len() + 1)));
+        if before.iter().all(|other| other.node != cpu.node) {
+            let nodes = count_distinct(before, |other| other.node) as usize;
+            cross(format!("the {} NUMA node", ordinal(nodes + 1)));
+        } else if before.iter().all(|other| other.socket != cpu.socket) {
+            let sockets = count_distinct(before, |other| other.socket) as usize;
+            cross(format!("the {} socket", ordinal(sockets + 1)));
         }
         if before.iter().all(|other| other.kind < cpu.kind) {
             cross("slower cores".to_owned());
         }
     }
-    found
+    borders
 }
 
 fn ordinal(number: usize) -> String {
@@ -165,18 +187,26 @@ mod tests {
         Topology { cpus, quota: None }
     }
 
-    /// Two sockets of two cores of two threads, numbered as Linux does: threads of the second half are siblings.
+    /// Two sockets of two cores of two threads, numbered as Linux does: threads of the second half
+    /// are siblings.
     fn server() -> Topology {
         machine((0..8).map(|n| cpu(n, n % 4, n % 4 / 2, n % 4 / 2, 0)).collect())
     }
 
     /// Two fast cores of two threads, numbered pairwise, then two slow ones without.
     fn hybrid() -> Topology {
-        machine((0..6).map(|n| cpu(n, if n < 4 { n / 2 * 2 } else { n }, 0, 0, u32::from(n >= 4))).collect())
+        machine(
+            (0..6)
+                .map(|n| cpu(n, if n < 4 { n / 2 * 2 } else { n }, 0, 0, u32::from(n >= 4)))
+                .collect(),
+        )
     }
 
     fn shown(pin: Pin, topology: &Topology, most: u32) -> String {
-        let words = pin.borders(topology, most).into_iter().map(|(copies, what)| format!("{copies} {what}"));
+        let words = pin
+            .borders(topology, most)
+            .into_iter()
+            .map(|(copies, what)| format!("{copies} {what}"));
         words.collect::<Vec<_>>().join("; ")
     }
 
@@ -208,8 +238,17 @@ mod tests {
 
     #[test]
     fn one_processor() {
-        assert_eq!(("5".parse::<Pin>().unwrap(), Pin::Cpu(5).to_string()), (Pin::Cpu(5), "5".to_owned()));
-        assert!("everywhere".parse::<Pin>().unwrap_err().to_string().contains("try none, core, smt, node"));
+        assert_eq!(
+            ("5".parse::<Pin>().unwrap(), Pin::Cpu(5).to_string()),
+            (Pin::Cpu(5), "5".to_owned())
+        );
+        assert!(
+            "everywhere"
+                .parse::<Pin>()
+                .unwrap_err()
+                .to_string()
+                .contains("try none, core, smt, node")
+        );
         assert_eq!(Pin::Cpu(5).order(&server()), [5]);
         assert_eq!(shown(Pin::Cpu(5), &server(), 2), "1 more copies than processors");
         assert_eq!(shown(Pin::Cpu(5), &server(), 1), "");

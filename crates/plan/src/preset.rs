@@ -2,7 +2,27 @@
 
 use std::time::Duration;
 
-use super::Kind;
+/// The procedures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    #[default]
+    /// Short windows in random blocks until the intervals are narrow
+    Standard,
+    /// UnixBench 6.0.0's own procedure, to the letter
+    Classic,
+    /// Smoke test, under a minute
+    Quick,
+}
+
+impl From<Kind> for journal::Procedure {
+    fn from(kind: Kind) -> journal::Procedure {
+        match kind {
+            Kind::Standard => journal::Procedure::Standard,
+            Kind::Classic => journal::Procedure::Classic,
+            Kind::Quick => journal::Procedure::Quick,
+        }
+    }
+}
 
 /// The purpose of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,45 +37,52 @@ pub enum Purpose {
     Latency,
     /// Which of several commands is faster: `unixmark ab`.
     Ab,
+    /// The prices of many system calls, and a command that makes them: `unixmark bill`.
+    Bill,
 }
 
 /// Lengths and looks, unless the user wants others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preset {
-    /// The numbers of blocks after which a look decides whether they are enough; the last is the most, unless they are
-    /// extended.
+    /// After each of these numbers of blocks a look decides whether they are enough. The last is
+    /// the maximum, unless blocks are extended.
     pub looks: &'static [u32],
-    /// True if blocks go on while the user's budget lasts or precision is not reached.
+    /// True if blocks go on while the user's budget lasts, or until the precision is reached.
     pub extends: bool,
-    /// Slices of a window that are counted.
+    /// The slices of a window that are counted.
     pub slices: u32,
-    /// Length of a slice.
+    /// The length of a slice.
     pub slice: Duration,
-    /// Time before them that is not counted, whatever the test's own warm-up.
+    /// The minimum time before these slices that is not counted; a test's own warm-up may be
+    /// longer.
     pub warmup: Duration,
-    /// Length of an interactive test's window.
+    /// The length of an interactive test's window.
     pub frames: Duration,
-    /// True if cells whose trials are much longer than others are left out of most blocks, unless the user counts
-    /// these.
+    /// True if cells whose trials are much longer than others are left out of most blocks, unless
+    /// the user counts these.
     pub sparse: bool,
 }
 
 impl Preset {
-    /// Returns the preset of a purpose in a procedure. Times are in milliseconds.
+    /// The preset of a purpose in a procedure. Times are in milliseconds.
     ///
-    /// Windows of a quarter of a second: longer ones spend time on noise that slices share, and
-    /// shorter ones spend it on starting processes (docs/methodology.md). Those of costs are longer
-    /// and have a warm-up, which fills the queues of auditing. Twelve blocks are the fewest whose
-    /// exact p value survives among thirty tests; costs are looked at only as often as is planned,
-    /// so that looking does not widen what an interval claims. The many levels of scaling make one
-    /// estimate, so that each may have few trials. Six windows of four seconds, with 240 pictures or
-    /// 4000 wake-ups of a timer of 1 ms, are the fewest whose interval holds where trials are not
-    /// alike, in Interbench's time. The classic slices are a second long, so that a program notices
-    /// within one that the tool is gone. Commands that are compared are looked at after each second,
-    /// or each round of longer ones, which the statistics allow for (`stats::look_level`).
+    /// - Scores: windows of a quarter of a second. Longer ones spend time on noise that slices
+    ///   share, shorter ones on starting processes (docs/methodology.md).
+    /// - Scaling: its many levels make one estimate, so each may have few trials.
+    /// - Cost: longer windows, with a warm-up that fills the queues of auditing. Twelve blocks are
+    ///   the minimum with an exact p value that survives among thirty tests. Looks are only the
+    ///   planned ones, so that looking does not widen what an interval claims.
+    /// - Bill: some thirty calls, each of which adds little to it. Windows are as short as starting
+    ///   a program, and the least known calls are measured again.
+    /// - Latency: six windows of four seconds, with 240 pictures or 4000 wake-ups of a timer of
+    ///   1 ms, are the minimum with an interval that holds where trials differ, in Interbench's
+    ///   time.
+    /// - Ab: looks after each second, or each round of longer commands, which the statistics allow
+    ///   for (`stats::look_level`).
+    /// - Classic: slices of a second, so that a program notices within one that the tool is gone.
     #[rustfmt::skip]
     pub(super) fn new(purpose: Purpose, kind: Kind) -> Preset {
-        use {Kind::{Classic, Quick, Standard}, Purpose::{Ab, Cost, Latency, Scaling, Scores}};
+        use {Kind::{Classic, Quick, Standard}, Purpose::{Ab, Bill, Cost, Latency, Scaling, Scores}};
         type Row = (&'static [u32], bool, u32, u64, u64, u64, bool);
         let row: Row = match (purpose, kind) {
             //                       looks               extends slices slice warm-up frames  sparse
@@ -69,6 +96,8 @@ impl Preset {
             (Latency, Quick)    => (&[1],                  false, 5,     50,    0,     1_500,  false),
             (Ab,      Standard) => (&[1],                  true,  20,    50,    0,     8_000,  false),
             (Ab,      Quick)    => (&[1],                  true,  5,     50,    0,     1_500,  false),
+            (Bill,    Standard) => (&[8, 12],              false, 4,     15,    15,    1_500,  false),
+            (Bill,    Quick)    => (&[8],                  false, 2,     15,    15,    1_500,  false),
             // Passes and seconds are each test's own.
             (_,       Classic)  => (&[0],                  false, 0,     1000,  0,     8_000,  false),
         };

@@ -1,101 +1,84 @@
-//! The three procedures: how long, how often, and when it is enough.
+//! The three procedures: how long a window is, how often a cell is measured, and when that is
+//! enough.
+//!
+//! A [`Procedure`] is a [`Preset`] for the purpose of the verb, changed by the [`Effort`] that the
+//! user wants to spend. Blocks go on from `min_blocks` to `max_blocks`; in between there are looks
+//! ([`Procedure::is_look_due`]), after which cells with narrow intervals are measured no more.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::matrix::Point;
-use super::{Cell, Preset, Purpose};
+use super::point::Point;
+use super::{Cell, Kind, Preset, Purpose};
 use catalogue::{Condition, Copies, Metric, Test};
 
-/// Which procedure.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
-    #[default]
-    /// Short windows in random blocks until the intervals are narrow
-    Standard,
-    /// UnixBench 6.0.0's own procedure, to the letter
-    Classic,
-    /// Smoke test, under a minute
-    Quick,
-}
-
-/// How much the user wants to spend, in the same words for every verb.
+/// The time and the precision that the user wants to spend and to reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Effort {
-    /// Which procedure.
     pub kind: Kind,
-    /// Half-width of an interval, as a share of the score, to reach.
+    /// The half-width of an interval to reach, as a share of the score.
     pub precision: Option<f64>,
-    /// Time to keep.
+    /// The time that a run may take.
     pub budget: Option<Duration>,
-    /// Time over which the blocks are spread.
+    /// The time over which the blocks are spread.
     pub over: Option<Duration>,
     /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
     pub blocks: Option<u32>,
+    /// Executions of each command, whatever the budget and the precision.
+    pub min_executions: u32,
+    /// A limit of blocks, whatever the budget and the precision.
+    pub max_blocks: Option<u32>,
 }
 
-/// How to measure.
+/// How a run measures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Procedure {
-    /// How much the user wants to spend.
     pub effort: Effort,
-    /// Lengths and looks.
     pub preset: Preset,
-    /// The fewest blocks; 0 in the classic procedure, whose passes are those of each test.
-    pub least: u32,
-    /// The most blocks.
-    pub most: u32,
+    /// 0 in the classic procedure, in which each test has passes of its own.
+    pub min_blocks: u32,
+    pub max_blocks: u32,
 }
 
 /// The window of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Length of a slice.
+    /// The length of a slice.
     pub slice: Duration,
-    /// Number of slices.
+    /// The number of slices, those of the warm-up among them.
     pub slices: u32,
-    /// The number of them, from the first, that are not counted: until the test works as fast as afterwards.
+    /// So many slices, the first, are not counted: until the test works as fast as afterwards.
     pub warmup: u32,
-    /// About what a trial takes in addition, for the estimate.
+    /// About the time that a trial takes in addition, for estimates.
     pub around: Duration,
     /// UnixBench's rest before a pass: sync, 1 s, sync, 2 s.
     pub rest: bool,
-    /// The time over which a load must be steady before the window opens.
+    /// A load must be steady for this long before the window opens.
     pub settle: Duration,
 }
 
 impl Window {
-    /// The window's whole length.
+    /// The length of all slices.
     pub fn length(&self) -> Duration {
         self.slice * self.slices
     }
 }
 
 /// Blocks go on while a budget lasts, but not for ever.
-const ENDLESS: u32 = 10_000;
+const MAX_BLOCKS_IN_BUDGET: u32 = 10_000;
 
-/// Most blocks where the user wants a precision: it must not run for ever on a noisy machine.
-const MOST_FOR_PRECISION: u32 = 160;
+/// Blocks go on until a precision is reached, but not for ever on a noisy machine.
+const MAX_BLOCKS_FOR_PRECISION: u32 = 160;
 
 /// The control of a comparison is in every fourth block: it proves the intervals over all cells
-/// together, which few trials of each do.
-const CONTROL: u32 = 4;
+/// together, so few trials of each are enough.
+const CONTROL_INTERVAL: u32 = 4;
 
 /// Interactive tests are in every third block of a run, as are graphics tests by the catalogue.
-const SPARSE: u32 = 3;
+const SPARSE_INTERVAL: u32 = 3;
 
-/// The shortest window of an interactive test.
-const SHORTEST: Duration = Duration::from_millis(500);
-
-impl From<Kind> for journal::Procedure {
-    fn from(kind: Kind) -> journal::Procedure {
-        match kind {
-            Kind::Standard => journal::Procedure::Standard,
-            Kind::Classic => journal::Procedure::Classic,
-            Kind::Quick => journal::Procedure::Quick,
-        }
-    }
-}
+/// The window of an interactive test is not shorter.
+const MIN_FRAMES_TIME: Duration = Duration::from_millis(500);
 
 impl Default for Procedure {
     fn default() -> Procedure {
@@ -104,67 +87,67 @@ impl Default for Procedure {
 }
 
 impl Procedure {
-    /// Returns the preset of a purpose with as many blocks as the user wants.
+    /// The preset of a purpose, with as many blocks as the user wants.
     pub fn new(purpose: Purpose, effort: Effort) -> Procedure {
         let preset = Preset::new(purpose, effort.kind);
-        let (first, last) = (preset.looks[0], preset.looks[preset.looks.len() - 1]);
-        let (least, most) = match effort {
+        let first_look = preset.looks[0];
+        let last_look = preset.looks[preset.looks.len() - 1];
+        let (min, max) = match effort {
             Effort { kind: Kind::Classic, .. } => (0, 0),
             Effort { blocks: Some(blocks), .. } => (blocks, blocks),
-            Effort { budget: Some(_), .. } if preset.extends => (first, ENDLESS),
-            Effort { precision: Some(_), .. } if preset.extends => (first, MOST_FOR_PRECISION),
-            _ => (first, last),
+            Effort { budget: Some(_), .. } if preset.extends => (first_look, MAX_BLOCKS_IN_BUDGET),
+            Effort { precision: Some(_), .. } if preset.extends => {
+                (first_look, MAX_BLOCKS_FOR_PRECISION)
+            }
+            _ => (first_look, last_look),
         };
-        Procedure { effort, preset, least, most }
+
+        // A block has at least one execution of each command.
+        let max_blocks = max.max(effort.min_executions).min(effort.max_blocks.unwrap_or(u32::MAX));
+        Procedure { effort, preset, min_blocks: min.min(max_blocks), max_blocks }
     }
 
-    /// Returns the procedure with a cell's interactive `time` shared by its blocks.
+    /// With a cell's interactive `time` shared by its blocks.
     pub fn with_time(mut self, time: Duration) -> Procedure {
-        self.preset.frames = (time / self.least.max(1)).max(SHORTEST);
+        self.preset.frames = (time / self.min_blocks.max(1)).max(MIN_FRAMES_TIME);
         self
     }
 
-    /// Returns true if a cell is no longer measured once its interval is narrow enough: not where the number of blocks
-    /// is fixed, or where they are spread over a time and no precision is wanted.
+    /// True if a cell is measured no more once its interval is narrow enough. False if the number
+    /// of blocks is fixed, or if blocks are spread over a time and no precision is wanted.
     pub fn stops_early(&self) -> bool {
         let spreads = self.effort.over.is_some() && self.effort.precision.is_none();
-        self.least < self.most && !spreads
+        self.min_blocks < self.max_blocks && !spreads
     }
 
-    /// Returns how long after the run's begin the block of this number, from 0, is due.
+    /// When the block of this number, from 0, is due after the run's begin.
     pub fn due(&self, block: u32) -> Duration {
-        let share = f64::from(block) / f64::from(self.most.max(1));
+        let share = f64::from(block) / f64::from(self.max_blocks.max(1));
         self.effort.over.map_or(Duration::ZERO, |over| over.mul_f64(share).min(over))
     }
 
-    /// Returns true if a look is due after the block of this number, from 0: at the preset's looks, or, where the
-    /// number of blocks is open, after the fewest and after every half as many more.
+    /// True if a look is due after the block of this number, from 0: at the preset's looks, or, if
+    /// the number of blocks is open, after the minimum and after every half as many more.
     pub fn is_look_due(&self, block: u32) -> bool {
         let measured = block + 1;
-        if !self.stops_early() || measured < self.least {
+        if !self.stops_early() || measured < self.min_blocks {
             return false;
         }
-        if self.preset.looks.last() == Some(&self.most) {
+        if self.preset.looks.last() == Some(&self.max_blocks) {
             return self.preset.looks.contains(&measured);
         }
-        // Of many looks one finds a narrow interval by luck.
-        (measured - self.least).is_multiple_of((self.least / 2).max(1))
+
+        // Not after each block: one of many looks finds a narrow interval by chance.
+        (measured - self.min_blocks).is_multiple_of((self.min_blocks / 2).max(1))
     }
 
-    /// Returns the cell at a point as this procedure measures it.
+    /// The cell at a point, as this procedure measures it.
     pub(super) fn cell(&self, point: &Point<'_>) -> Cell {
         let Point { test, load, condition, control, .. } = *point;
-        let usual = if test.metric == Metric::Latency { SPARSE } else { 1 };
-        let every = match (self.least < self.most, control) {
-            // Its program knows when the control's turn is.
-            _ if test.arms > 0 => 1,
-            (true, true) => CONTROL,
-            (true, false) if self.preset.sparse => test.standard.sparse.unwrap_or(usual),
-            _ => 1,
-        };
+        let block_interval = self.block_interval(test, control);
         let is_classic = self.effort.kind == Kind::Classic;
         let classic = is_classic.then(|| self.classic_passes(test));
-        let extra = if is_classic { &test.classic.args } else { &test.standard.args };
+        let extra_args = if is_classic { &test.classic.args } else { &test.standard.args };
         Cell {
             test: Arc::clone(test),
             copies: if test.copies == Copies::One { 1 } else { point.copies },
@@ -172,14 +155,35 @@ impl Procedure {
             condition: Arc::clone(condition),
             control,
             window: self.window(test),
-            args: test.args.iter().chain(extra).cloned().collect(),
-            load_args: load.iter().flat_map(|load| load.args.iter().chain(&load.standard.args)).cloned().collect(),
+            args: test.args.iter().chain(extra_args).cloned().collect(),
+            load_args: load
+                .iter()
+                .flat_map(|load| load.args.iter().chain(&load.standard.args))
+                .cloned()
+                .collect(),
             load_condition: load.map_or_else(Condition::none, |load| Arc::clone(&load.condition)),
-            least: classic.unwrap_or(self.least.div_ceil(every)),
-            most: classic.unwrap_or(self.most.div_ceil(every)),
-            every,
+            min_trials: classic.unwrap_or(self.min_blocks.div_ceil(block_interval)),
+            max_trials: classic.unwrap_or(self.max_blocks.div_ceil(block_interval)),
+            block_interval,
             cpus: Vec::new(),
         }
+    }
+
+    /// A cell is measured in one of so many blocks.
+    fn block_interval(&self, test: &Test, is_control: bool) -> u32 {
+        // The user counts the blocks; or the program of commands decides when the control is due.
+        if self.min_blocks == self.max_blocks || test.arms > 0 {
+            return 1;
+        }
+        if is_control {
+            return CONTROL_INTERVAL;
+        }
+        if !self.preset.sparse {
+            return 1;
+        }
+
+        let usual = if test.metric == Metric::Latency { SPARSE_INTERVAL } else { 1 };
+        test.standard.sparse.unwrap_or(usual)
     }
 
     /// UnixBench's two kinds of repetition: long tests (10 passes) take `-i` passes, short ones
@@ -194,23 +198,35 @@ impl Procedure {
 
     fn window(&self, test: &Test) -> Window {
         let preset = &self.preset;
-        let settle = Duration::from_millis(if self.effort.kind == Kind::Quick { 400 } else { 1000 });
+        let settle =
+            Duration::from_millis(if self.effort.kind == Kind::Quick { 400 } else { 1000 });
+
+        if test.metric == Metric::Latency {
+            // Slices of about a second: the tool hears nothing in between, but reports show them.
+            let slices = (preset.frames.as_secs_f64().round() as u32).clamp(1, 3600);
+            return Window {
+                slice: preset.frames / slices,
+                slices,
+                warmup: 0,
+                around: Duration::from_millis(150),
+                rest: false,
+                settle,
+            };
+        }
+
         match self.effort.kind {
-            _ if test.metric == Metric::Latency => {
-                // Slices of about a second: the tool hears nothing in between, but reports show them.
-                let slices = (preset.frames.as_secs_f64().round() as u32).clamp(1, 3600);
-                let around = Duration::from_millis(150);
-                Window { slice: preset.frames / slices, slices, warmup: 0, around, rest: false, settle }
-            }
             Kind::Standard | Kind::Quick => {
-                let number = |time: Duration| time.as_nanos().div_ceil(preset.slice.as_nanos()) as u32;
-                let own = |ms: u32| number(Duration::from_millis(ms.into()));
-                let warmup = own(test.standard.warmup).max(number(preset.warmup));
+                let slices_of =
+                    |time: Duration| time.as_nanos().div_ceil(preset.slice.as_nanos()) as u32;
+                let slices_of_ms = |ms: u32| slices_of(Duration::from_millis(ms.into()));
+                let warmup = slices_of_ms(test.standard.warmup).max(slices_of(preset.warmup));
+                let counted = test.standard.window.map_or(0, slices_of_ms).max(preset.slices);
                 Window {
                     slice: preset.slice,
-                    slices: warmup + test.standard.window.map_or(0, own).max(preset.slices),
+                    slices: warmup + counted,
                     warmup,
-                    around: Duration::from_millis(50) + Duration::from_secs(test.standard.around.into()),
+                    around: Duration::from_millis(50)
+                        + Duration::from_secs(test.standard.around.into()),
                     rest: false,
                     settle,
                 }
@@ -219,7 +235,8 @@ impl Procedure {
                 slice: preset.slice,
                 slices: test.classic.seconds,
                 warmup: 0,
-                around: Duration::from_millis(3100) + Duration::from_secs(test.classic.prepare.into()),
+                around: Duration::from_millis(3100)
+                    + Duration::from_secs(test.classic.prepare.into()),
                 rest: true,
                 settle,
             },
@@ -231,10 +248,18 @@ impl Procedure {
 mod tests {
     use super::*;
 
-    const STANDARD: Effort = Effort { kind: Kind::Standard, precision: None, budget: None, over: None, blocks: None };
+    const STANDARD: Effort = Effort {
+        kind: Kind::Standard,
+        precision: None,
+        budget: None,
+        over: None,
+        blocks: None,
+        min_executions: 0,
+        max_blocks: None,
+    };
 
     fn trials(procedure: &Procedure) -> (u32, u32, bool) {
-        (procedure.least, procedure.most, procedure.stops_early())
+        (procedure.min_blocks, procedure.max_blocks, procedure.stops_early())
     }
 
     #[test]
@@ -247,32 +272,55 @@ mod tests {
             (STANDARD, (16, 32, true), (6, 6, false), (12, 48, true), (6, 6, false)),
             (quick, (3, 3, false), (3, 3, false), (8, 8, false), (1, 1, false)),
             (four, (4, 4, false), (4, 4, false), (4, 4, false), (4, 4, false)),
-            (minute, (16, ENDLESS, true), (6, ENDLESS, true), (12, 48, true), (6, ENDLESS, true)),
+            (
+                minute,
+                (16, MAX_BLOCKS_IN_BUDGET, true),
+                (6, MAX_BLOCKS_IN_BUDGET, true),
+                (12, 48, true),
+                (6, MAX_BLOCKS_IN_BUDGET, true),
+            ),
             (narrow, (16, 160, true), (6, 160, true), (12, 48, true), (6, 160, true)),
         ] {
             assert_eq!(trials(&Procedure::new(Purpose::Scores, effort)), run, "run {effort:?}");
-            assert_eq!(trials(&Procedure::new(Purpose::Scaling, effort)), scale, "scale {effort:?}");
+            assert_eq!(
+                trials(&Procedure::new(Purpose::Scaling, effort)),
+                scale,
+                "scale {effort:?}"
+            );
             assert_eq!(trials(&Procedure::new(Purpose::Cost, effort)), cost, "cost {effort:?}");
-            assert_eq!(trials(&Procedure::new(Purpose::Latency, effort)), latency, "latency {effort:?}");
+            assert_eq!(
+                trials(&Procedure::new(Purpose::Latency, effort)),
+                latency,
+                "latency {effort:?}"
+            );
         }
     }
 
     #[test]
     fn the_time_of_a_cell_is_shared_by_its_blocks() {
         let time = Duration::from_secs(24);
-        let frames = |effort| Procedure::new(Purpose::Latency, effort).with_time(time).preset.frames;
+        let frames =
+            |effort| Procedure::new(Purpose::Latency, effort).with_time(time).preset.frames;
         assert_eq!(frames(STANDARD), Duration::from_secs(4));
         assert_eq!(frames(Effort { blocks: Some(4), ..STANDARD }), Duration::from_secs(6));
-        assert_eq!(Procedure::new(Purpose::Latency, STANDARD).preset.frames, Duration::from_secs(4));
+        assert_eq!(
+            Procedure::new(Purpose::Latency, STANDARD).preset.frames,
+            Duration::from_secs(4)
+        );
     }
 
     #[test]
     fn looks_come_from_the_least_on() {
-        let asked = |procedure: &Procedure| (0..60).filter(|block| procedure.is_look_due(*block)).collect::<Vec<_>>();
+        let asked = |procedure: &Procedure| {
+            (0..60).filter(|block| procedure.is_look_due(*block)).collect::<Vec<_>>()
+        };
         assert_eq!(asked(&Procedure::new(Purpose::Scores, STANDARD)), [15, 23, 31]);
         let narrow = Effort { precision: Some(0.02), ..STANDARD };
         assert_eq!(asked(&Procedure::new(Purpose::Scores, narrow)), [15, 23, 31, 39, 47, 55]);
         assert_eq!(asked(&Procedure::new(Purpose::Cost, STANDARD)), [11, 15, 23, 31, 47]);
-        assert!(asked(&Procedure::new(Purpose::Scores, Effort { kind: Kind::Classic, ..STANDARD })).is_empty());
+        assert!(
+            asked(&Procedure::new(Purpose::Scores, Effort { kind: Kind::Classic, ..STANDARD }))
+                .is_empty()
+        );
     }
 }

@@ -5,13 +5,14 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid, waitpgid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid,
+    waitpgid,
 };
 
 /// Time for processes that were killed to end.
-const DYING: Duration = Duration::from_secs(2);
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns how a child ended, if it has. It stays a zombie, so that nothing else gets its number.
+/// How a child ended, if it has. It stays a zombie, so that nothing else gets its number.
 pub fn exit_status(child: Pid) -> Option<ExitStatus> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let status = waitid(WaitId::Pid(child), options).ok()??;
@@ -20,8 +21,16 @@ pub fn exit_status(child: Pid) -> Option<ExitStatus> {
     Some(ExitStatus::from_raw(raw))
 }
 
-/// Kills the group that an unreaped child leads, then reaps the child and all of the group that are children of this
-/// process.
+/// The terminal's signal by which a child is stopped, because it reads from the terminal or
+/// sets it up in the background; nobody would let it go on.
+pub fn stop_signal(child: Pid) -> Option<Signal> {
+    let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let stopped = waitid(WaitId::Pid(child), options).ok()??.stopping_signal()?;
+    [Signal::TTIN, Signal::TTOU].into_iter().find(|signal| signal.as_raw() == stopped)
+}
+
+/// Kills the group that an unreaped child leads, then reaps the child and all of the group that are
+/// children of this process.
 pub fn reap(child: &mut Child) -> Option<ExitStatus> {
     let leader = Pid::from_child(child);
     if kill_process_group(leader, Signal::KILL).is_err() {
@@ -29,15 +38,17 @@ pub fn reap(child: &mut Child) -> Option<ExitStatus> {
         let _ = kill_process(leader, Signal::KILL);
     }
     let status = child.wait().ok();
-    let deadline = Instant::now() + DYING;
+    let deadline = Instant::now() + END_TIMEOUT;
     while let Ok(reaped) = waitpgid(leader, WaitOptions::NOHANG) {
         if reaped.is_none() {
             if Instant::now() > deadline {
                 break;
             }
+
             std::thread::sleep(Duration::from_micros(200));
         }
     }
+
     status
 }
 
@@ -50,12 +61,13 @@ pub fn end_child(child: &mut Child, patience: Duration) {
     while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }
+
     let _ = child.kill();
     let _ = child.wait();
 }
 
-/// Tries for a second until `attempt` succeeds, since the last processes of a group may still be dying; returns its
-/// last answer.
+/// Tries for a second until `attempt` succeeds, since the last processes of a group may still be
+/// dying; returns its last answer.
 ///
 /// # Errors
 /// The last one of `attempt`.
@@ -64,7 +76,9 @@ pub fn retry<T, E>(mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
         if let Ok(answer) = attempt() {
             return Ok(answer);
         }
+
         std::thread::sleep(Duration::from_millis(20));
     }
+
     attempt()
 }

@@ -1,32 +1,38 @@
-//! Commands that change the system, with a limit of time. Whoever must end them learns of their group before they
-//! begin.
+//! Commands that change the system, with a limit of time. Whoever must end them learns of their
+//! group before they begin.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, Child, ExitStatus, Stdio};
+use std::slice;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::{Group, Signals, exit_status, reap};
+use super::{Children, Group, Signals, end_with_descendants, exit_status, reap, stop_signal};
 
-/// A script that joins the control group in its first word, if any, waits for a line and becomes the command. Without a
-/// line it ends: a command must not begin before it is known who ends it.
+/// A script that joins the control group in its first word, if any, waits for a line and becomes
+/// the command. Without a line it ends: a command must not begin before it is known who ends it.
 const STARTER: &str = r#"[ -z "$1" ] || echo 0 >"$1/cgroup.procs" || exit 126
 shift
 read -r go || exit 126
 exec "$@" </dev/null"#;
 
-/// Bytes of what a command prints that are kept, the last ones.
-const MOST_OUTPUT: u64 = 64 << 10;
+/// Of a longer output only the last bytes are kept.
+const MAX_KEPT_OUTPUT_BYTES: u64 = 64 << 10;
 
-/// The interval between looks at a command where the kernel does not tell that it has ended (before Linux 5.3).
-const LOOK: Duration = Duration::from_millis(10);
+/// The interval in which a command's output is cut, and in which it is asked whether it has ended
+/// where the kernel does not tell (before Linux 5.3).
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Time for the processes that a command has started to end.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A command, and how long it may take.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +52,7 @@ pub struct Command<'a> {
 pub struct Interrupt<'a> {
     /// The tool's signals.
     pub signals: &'a Signals,
-    /// Returns true once the command is to end.
+    /// True once the command is to end.
     pub is_due: &'a dyn Fn(&Signals) -> bool,
 }
 
@@ -59,34 +65,52 @@ pub enum Failure {
     Failed(String),
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Stopped => f.write_str("it was interrupted"),
+            Failure::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
 impl Command<'_> {
-    /// Returns what messages call it: its words, or the first line of a script.
+    /// The name of the command in messages: its words, or the first line of a script.
     fn name(&self) -> String {
-        let ["/bin/sh", "-c", script, ..] = self.words else { return self.words.join(" ") };
+        let ["/bin/sh", "-c", script, ..] = self.words else {
+            return self.words.join(" ");
+        };
+
         match script.trim().split_once('\n') {
             Some((first, _)) => format!("{first} …"),
             None => script.trim().to_owned(),
         }
     }
 
-    /// Runs the command in a group of its own and returns what it printed. `register` learns of the group before the
-    /// command begins, and its error keeps the command from beginning. Processes that the command leaves behind go on.
+    /// Runs the command in a group of its own and returns what it printed. `register` learns of the
+    /// group before the command begins, and its error keeps the command from beginning. Processes
+    /// that the command leaves behind go on.
     ///
     /// # Errors
-    /// It could not be started, exited with a failure, took too long, or was interrupted. In the last two cases its
-    /// whole group has ended.
+    /// It could not be started, exited with a failure, took too long, or was interrupted. In the
+    /// last two cases its whole group has ended.
     pub fn run(
         &self,
         interrupt: Option<Interrupt<'_>>,
         register: &mut dyn FnMut(Group) -> Result<(), String>,
     ) -> Result<String, Failure> {
-        let (name, failed) = (self.name(), |why: std::io::Error| Failure::Failed(why.to_string()));
-        let (stdout, stderr) = (memory().map_err(failed)?, memory().map_err(failed)?);
-        let mut child = self
-            .start(&stdout, &stderr)
-            .map_err(|error| Failure::Failed(format!("{} cannot be run: {error}", self.words[0])))?;
+        let name = self.name();
+        let failed = |why: std::io::Error| Failure::Failed(why.to_string());
+        let stdout = memory_file().map_err(failed)?;
+        let stderr = memory_file().map_err(failed)?;
+
+        let children_before = Children::now();
+        let mut child = self.start(&stdout, &stderr).map_err(|error| {
+            Failure::Failed(format!("{} cannot be run: {error}", self.words[0]))
+        })?;
+
         let begun = self.begin(&mut child, register);
-        let ended = begun.and_then(|()| self.wait(&child, interrupt));
+        let ended = begun.and_then(|()| self.wait(&child, [&stdout, &stderr], interrupt));
         match ended {
             Ok(status) => {
                 // Processes that it left behind go on, so its group is not ended.
@@ -95,18 +119,19 @@ impl Command<'_> {
                 if status.success() {
                     return Ok(printed);
                 }
+
                 let last = errors.lines().rev().find(|line| !line.trim().is_empty());
-                let said = last.map(|line| format!(": {line}")).unwrap_or_default();
-                Err(Failure::Failed(format!("`{name}` failed ({status}){said}")))
+                let last_words = last.map(|line| format!(": {line}")).unwrap_or_default();
+                Err(Failure::Failed(format!("`{name}` failed ({status}){last_words}")))
             }
             Err(failure) => {
-                self.end(&mut child);
+                self.end(&mut child, &children_before);
                 Err(failure)
             }
         }
     }
 
-    /// Starts what becomes the command.
+    /// Starts the process that becomes the command.
     fn start(&self, stdout: &File, stderr: &File) -> std::io::Result<Child> {
         process::Command::new("/bin/sh")
             .args(["-c", STARTER, "sh"])
@@ -120,7 +145,12 @@ impl Command<'_> {
             .spawn()
     }
 
-    fn begin(&self, child: &mut Child, register: &mut dyn FnMut(Group) -> Result<(), String>) -> Result<(), Failure> {
+    /// Lets the command begin, once `register` knows its group.
+    fn begin(
+        &self,
+        child: &mut Child,
+        register: &mut dyn FnMut(Group) -> Result<(), String>,
+    ) -> Result<(), Failure> {
         register(Group::led_by(Pid::from_child(child), self.cgroup)).map_err(Failure::Failed)?;
         if let Some(mut stdin) = child.stdin.take() {
             // If it has ended already, its exit status shows that.
@@ -130,7 +160,12 @@ impl Command<'_> {
     }
 
     /// Waits until the command ends; it stays a zombie.
-    fn wait(&self, child: &Child, interrupt: Option<Interrupt<'_>>) -> Result<ExitStatus, Failure> {
+    fn wait(
+        &self,
+        child: &Child,
+        outputs: [&File; 2],
+        interrupt: Option<Interrupt<'_>>,
+    ) -> Result<ExitStatus, Failure> {
         let deadline = Instant::now() + self.limit;
         let pid = Pid::from_child(child);
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
@@ -138,29 +173,44 @@ impl Command<'_> {
             if let Some(status) = exit_status(pid) {
                 return Ok(status);
             }
+            if stop_signal(pid).is_some() {
+                let why = "waits for the terminal, which it does not get; have it ask nothing";
+                return Err(Failure::Failed(format!("`{}` {why}", self.name())));
+            }
+
+            for output in outputs {
+                free_all_but_end(output);
+            }
             if let Some(interrupt) = interrupt {
                 interrupt.signals.drain();
                 if (interrupt.is_due)(interrupt.signals) {
                     return Err(Failure::Stopped);
                 }
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let time_left = deadline.saturating_duration_since(Instant::now());
+            if time_left.is_zero() {
                 let (name, seconds) = (self.name(), self.limit.as_secs_f64());
                 let why = format!("`{name}` was still running after {seconds} s and was killed");
                 return Err(Failure::Failed(format!("{why}; --patience waits longer")));
             }
-            let time = if handle.is_some() { left } else { left.min(LOOK) };
-            sleep(handle.as_ref(), interrupt.map(|interrupt| interrupt.signals), time);
+
+            sleep(
+                handle.as_ref(),
+                interrupt.map(|interrupt| interrupt.signals),
+                time_left.min(POLL_INTERVAL),
+            );
         }
     }
 
-    /// Kills everything that the command has started.
-    fn end(&self, child: &mut Child) {
+    /// Kills all processes that the command has started, also those that have left its group;
+    /// `others` are the children that were there before.
+    fn end(&self, child: &mut Child, others: &Children) {
         let group = Group::led_by(Pid::from_child(child), self.cgroup);
+        end_with_descendants(slice::from_ref(&group), END_TIMEOUT);
         reap(child);
         // The condition is undone in any case.
-        let _ = group.end(Duration::from_secs(2));
+        let _ = group.end(END_TIMEOUT);
+        others.end_adopted(END_TIMEOUT);
     }
 }
 
@@ -168,23 +218,38 @@ impl Command<'_> {
 pub fn sleep(handle: Option<&OwnedFd>, signals: Option<&Signals>, time: Duration) {
     let ended = handle.map(AsFd::as_fd);
     let signal = signals.map(Signals::fd);
-    let mut fds: Vec<PollFd<'_>> =
-        [ended, signal].into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+    let mut fds: Vec<PollFd<'_>> = [ended, signal]
+        .into_iter()
+        .flatten()
+        .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+        .collect();
     // An interrupted poll is like any other wake-up.
     let _ = poll(&mut fds, Timespec::try_from(time).ok().as_ref());
 }
 
-/// A file in memory. Unlike a pipe it neither blocks what outlives its command, nor has to be read meanwhile.
-fn memory() -> std::io::Result<File> {
+/// A file in memory. Unlike a pipe it blocks no process that outlives the command, and need not be
+/// read meanwhile.
+fn memory_file() -> std::io::Result<File> {
     Ok(File::from(memfd_create("output", MemfdFlags::CLOEXEC)?))
+}
+
+/// Gives back the memory of an output, except its end. The file keeps its length, so that whatever
+/// still writes goes on where it is.
+fn free_all_but_end(file: &File) {
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    if let Some(spare) = length.checked_sub(2 * MAX_KEPT_OUTPUT_BYTES) {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        // A file system without holes keeps all of it.
+        let _ = fallocate(file, flags, 0, spare + 1);
+    }
 }
 
 fn last_output(mut file: File) -> String {
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::new();
     let _ = file
-        .seek(SeekFrom::Start(length.saturating_sub(MOST_OUTPUT)))
-        .and_then(|_| file.take(MOST_OUTPUT).read_to_end(&mut bytes));
+        .seek(SeekFrom::Start(length.saturating_sub(MAX_KEPT_OUTPUT_BYTES)))
+        .and_then(|_| file.take(MAX_KEPT_OUTPUT_BYTES).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -194,7 +259,8 @@ mod tests {
 
     fn run(script: &str, limit: Duration) -> Result<String, Failure> {
         let words = ["/bin/sh", "-c", script];
-        Command { words: &words, folder: Path::new("/"), limit, cgroup: None }.run(None, &mut |_| Ok(()))
+        Command { words: &words, folder: Path::new("/"), limit, cgroup: None }
+            .run(None, &mut |_| Ok(()))
     }
 
     #[test]
@@ -207,7 +273,13 @@ mod tests {
             "{failed:?}"
         );
         let late = run("sleep 1000", Duration::from_millis(50));
-        assert!(matches!(&late, Err(Failure::Failed(why)) if why.contains("still running after 0.05 s")), "{late:?}");
+        assert!(
+            matches!(&late, Err(Failure::Failed(why)) if why.contains("still running after 0.05 s")),
+            "{late:?}"
+        );
+        // It prints more than it could without the memory being given back.
+        let much = run("yes | head -c 2000000000; echo the end", minute).unwrap();
+        assert!(much.len() <= 64 << 10 && much.ends_with("the end\n"), "{}", much.len());
         // What it leaves behind holds its output open, and keeps nobody waiting.
         assert_eq!(run("sleep 1 & echo early", minute), Ok("early\n".to_owned()));
     }
@@ -216,7 +288,12 @@ mod tests {
     fn it_begins_only_once_its_group_is_known() {
         let folder = tempfile::tempdir().unwrap();
         let words = ["/bin/sh", "-c", "touch begun"];
-        let command = Command { words: &words, folder: folder.path(), limit: Duration::from_secs(60), cgroup: None };
+        let command = Command {
+            words: &words,
+            folder: folder.path(),
+            limit: Duration::from_secs(60),
+            cgroup: None,
+        };
         let mut seen = Vec::new();
         let refused = command.run(None, &mut |group| {
             seen.push(group);

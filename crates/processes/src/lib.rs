@@ -1,13 +1,19 @@
-//! Processes: started in groups of their own, ended whole, waited for beside signals. A number is never taken for a
-//! process: a child stays a zombie until its group has been ended, and any other process is known by its start time as
-//! well.
+//! Processes: started in groups of their own, ended whole, waited for beside signals. A number is
+//! never taken for a process: a child stays a zombie until its group has been ended, and any other
+//! process is known by its start time as well.
 
 mod child;
+mod children;
 mod command;
 mod group;
 mod signals;
+mod tethered;
 
-pub use child::{end_child, exit_status, reap, retry};
+pub use child::{end_child, exit_status, reap, retry, stop_signal};
+pub use children::Children;
 pub use command::{Command, Failure, Interrupt, sleep};
-pub use group::{Group, find, parent, signal_if};
-pub use signals::{Signals, continued};
+pub use group::{
+    Group, Started, end_with_descendants, find, is_dead, last_child, parent, signal_if,
+};
+pub use signals::{Signals, continued, end_on_stop, meet_signals};
+pub use tethered::tethered;

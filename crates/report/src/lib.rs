@@ -1,11 +1,12 @@
-//! Reports: a subject becomes a document, which a renderer turns into a format, or is told to another tool in a feed.
+//! Reports. A [`Subject`], such as a run, becomes a [`document`], which a renderer turns into a
+//! format; or its values become a feed, which another tool reads.
 //!
-//! - [`Subject`]: what a report is about; it has a document, and values for feeds.
-//! - [`document`]: blocks of sentences, tables with typed columns and fields, charts, facts, lists.
-//! - [`views`]: one per question; each knows its subject and no format.
-//! - `render`: one per format. Renderers know documents and no subject; feeds take figures, changes and verdicts.
-//! - [`unixbench`]: UnixBench's own files, which need no document.
-//! - `charts`: drawings as SVG, made by views, shown by pages.
+//! - [`views`] has a file per question: it makes a document of results, and knows no format.
+//! - [`document`] has the blocks of a document: sentences, tables with typed columns, charts.
+//! - `render` has a file per format. Renderers know documents and no subject; feeds take figures,
+//!   changes and verdicts.
+//! - `charts` draws SVG, which views order and pages show.
+//! - [`unixbench`] writes UnixBench's own files, which need no document.
 
 mod charts;
 mod document;
@@ -14,6 +15,9 @@ mod subject;
 pub mod unixbench;
 mod views;
 
-pub use render::{Format, Layout, POLICY, STYLE, left_out, page, render};
+pub use document::score;
+pub use render::{
+    Ending, Extent, Format, Layout, POLICY, STYLE, brief, page, render, render_prose,
+};
 pub use subject::Subject;
-pub use views::{Card, Repeat, is_name, rank, score, why};
+pub use views::{Repeat, is_name, rank, why};

@@ -1,5 +1,15 @@
-//! The guardian: a process that only waits on a pipe. When the tool ends, for whatever reason, the guardian
-//! kills the programs that are left, undoes what conditions changed, and removes the scratch directory.
+//! The guardian: a process that cleans up after the tool, however the tool ends.
+//!
+//! It waits on a pipe, on which the tool registers what it starts ([`Guardian::watch`]). When the
+//! tool ends, by itself or by SIGKILL, the pipe closes. The guardian then
+//!
+//! 1. ends the process groups that are still registered ([`end_groups`]);
+//! 2. undoes what conditions changed, by the ledger ([`undo_ledger`]);
+//! 3. gives terminals back;
+//! 4. removes the scratch directory.
+//!
+//! It is this very executable under another name. The ledger and its lock are handed over as stdout
+//! and stderr, so that at no moment they belong to nobody.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,23 +20,29 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use rustix::process::setsid;
+use rustix::process::{Pid, getpid, setsid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use conditions::{Experiment, Ledger, SCRATCH, remove_scratch, remove_tree};
-use processes::Group;
+use processes::{Group, end_with_descendants};
 
 /// The name under which this executable is a guardian.
 pub const NAME: &str = "unixmark-guardian";
 
-/// Gives a terminal back: the cursor, and what was on it before.
-pub(super) const SCREEN_BACK: &str = "\x1b[?25h\x1b[?1049l";
+/// This very binary, even after its file was replaced.
+const EXECUTABLE: &str = "/proc/self/exe";
 
-/// The longest time that processes may take to die before their changes are undone.
-const DYING: Duration = Duration::from_secs(10);
+/// Gives a terminal back: shows the cursor, and what was on the screen before.
+pub(super) const RESTORE_SCREEN: &str = "\x1b[?25h\x1b[?1049l";
+
+/// Programs that are asked to end may take this long to end what they have started.
+const MAX_ENDING_TIME: Duration = Duration::from_secs(2);
+
+/// Killed processes may take this long to die, before their changes are undone all the same.
+const MAX_DYING_TIME: Duration = Duration::from_secs(10);
 
 /// The tool's end of the pipe.
 #[derive(Debug)]
@@ -38,22 +54,23 @@ pub struct Guardian {
 }
 
 impl Guardian {
-    /// Starts the guardian over `scratch`. It holds the ledger and the lock of `experiment`, too, so nobody takes them
-    /// for left behind while it undoes them.
+    /// Starts the guardian of the directory `scratch` and of the ledger of `experiment`. It holds
+    /// the ledger's lock too, so another run does not treat the ledger as left behind while the
+    /// guardian undoes it.
     ///
     /// # Errors
-    /// It cannot be spawned.
+    /// The guardian cannot be spawned.
     pub fn start(scratch: &Path, experiment: &Experiment) -> Result<Guardian> {
         let why = "the guardian process cannot be started";
         let handles = experiment.handles().context(why)?;
-        // /proc/self/exe is this very binary even after the file was replaced.
-        let mut child = Command::new("/proc/self/exe")
+
+        let mut child = Command::new(find_executable().context(why)?)
             .arg0(NAME)
             .arg(scratch)
             .arg(&handles.path)
             .current_dir("/")
             .stdin(Stdio::piped())
-            // It prints nothing: these are what it inherits.
+            // It prints nothing, so these two descriptors hand over files.
             .stdout(handles.ledger.map_or_else(Stdio::null, Stdio::from))
             .stderr(handles.lock.map_or_else(Stdio::null, Stdio::from))
             .spawn()
@@ -70,7 +87,7 @@ impl Guardian {
         self.send(&format!("+{}\n", serde_json::to_string(group)?))
     }
 
-    /// Registers a terminal that the tool draws on as a whole.
+    /// Registers a terminal whose whole screen the tool draws on.
     ///
     /// # Errors
     /// The guardian is gone.
@@ -78,7 +95,7 @@ impl Guardian {
         self.send(&format!("t{}\n", terminal.display()))
     }
 
-    /// Takes a process group off the list of those to be ended.
+    /// Removes a process group from the groups to be ended.
     ///
     /// # Errors
     /// The guardian is gone.
@@ -102,131 +119,195 @@ impl Drop for Guardian {
     }
 }
 
-/// Returns how many other runs go on, by their guardians: those of this user and of root, whom nobody else can pass
-/// for. Containers are other machines, also where this one sees their processes.
-pub fn other_runs() -> usize {
-    let users = [0, rustix::process::geteuid().as_raw()];
-    let own = rustix::process::getpid();
-    let own_namespace = fs::read_link("/proc/self/ns/pid").ok();
-    let is_guardian = |pid: rustix::process::Pid| {
-        let folder = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
-        let name = [NAME.as_bytes(), b"\0"].concat();
-        let is_in_a_container = fs::read_link(folder.join("ns/pid")).is_ok_and(|theirs| Some(theirs) != own_namespace);
-        fs::read(folder.join("cmdline")).is_ok_and(|words| words.starts_with(&name))
-            && fs::metadata(&folder).is_ok_and(|process| users.contains(&process.uid()))
-            && processes::parent(pid) != Some(own)
-            && !is_in_a_container
+/// The file of this very binary: where /proc is not mounted, as in a bare chroot, the file that the
+/// tool was called by.
+fn find_executable() -> Result<PathBuf> {
+    if fs::exists(EXECUTABLE).unwrap_or(false) {
+        return Ok(EXECUTABLE.into());
+    }
+
+    let name = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let is_path = name.components().count() > 1;
+    let found = if is_path {
+        fs::canonicalize(&name).ok()
+    } else {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders)
+            .map(|folder| folder.join(&name))
+            .find(|path| path.is_absolute() && path.is_file())
     };
-    processes::find(is_guardian).count()
+    found.context("/proc is not mounted here; try `mount -t proc proc /proc`, or call unixmark by its full path")
+}
+
+/// The number of other runs that go on, by their guardians.
+pub fn other_runs() -> usize {
+    processes::find(is_other_guardian).count()
+}
+
+/// True if a process is the guardian of another run on this machine.
+fn is_other_guardian(pid: Pid) -> bool {
+    let folder = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
+
+    let name = [NAME.as_bytes(), b"\0"].concat();
+    let has_name = fs::read(folder.join("cmdline")).is_ok_and(|words| words.starts_with(&name));
+    if !has_name || processes::parent(pid) == Some(getpid()) {
+        return false;
+    }
+
+    // Any user can give a process this name, so only this user's and root's count.
+    let users = [0, rustix::process::geteuid().as_raw()];
+    let is_trusted = fs::metadata(&folder).is_ok_and(|process| users.contains(&process.uid()));
+
+    // A container counts as another machine, even if its processes are visible here.
+    let own_namespace = fs::read_link("/proc/self/ns/pid").ok();
+    let is_in_a_container =
+        fs::read_link(folder.join("ns/pid")).is_ok_and(|theirs| Some(theirs) != own_namespace);
+    is_trusted && !is_in_a_container
 }
 
 /// Waits for the tool to end, then cleans up after it. Runs in the guardian process.
 pub fn main(scratch: &Path, ledger: &Path) {
-    // A session of its own: the terminal's Ctrl-C and hang-up are the tool's to handle.
+    // A session of its own, since the tool handles the terminal's Ctrl-C and hang-up.
     let _ = setsid();
-    // A signal to all of a service's processes ends this one by ending the tool.
+    // Signals are ignored: one that is sent to all processes of a service ends the tool, and the
+    // guardian ends after it.
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
         let _ = signal_hook::flag::register(signal, Arc::default());
     }
-    let (groups, screens) = wait();
-    for group in groups.into_values() {
-        // A process that does not die within that time hangs in the kernel, and changes nothing there.
-        let _ = group.end(DYING);
+
+    let left = wait_for_tool();
+    end_groups(&left.groups.into_values().collect::<Vec<Group>>());
+    let is_undone = undo_ledger(ledger);
+    for screen in left.screens {
+        // The tool may have done so already; twice does no harm.
+        let _ = files::overwrite(screen, RESTORE_SCREEN);
     }
-    let is_undone = undo(ledger);
-    for screen in screens {
-        // Twice does no harm.
-        let _ = fs::write(screen, SCREEN_BACK);
-    }
-    // Something that could not be undone may be mounted there, or at work.
+    // If a change could not be undone, something may be mounted there or still work there.
     if is_undone {
         let _ = remove_scratch(scratch);
     }
 }
 
-/// Returns the groups and the terminals that the tool has left when it ends.
-fn wait() -> (BTreeMap<i32, Group>, Vec<PathBuf>) {
-    let (mut groups, mut screens) = (BTreeMap::new(), Vec::new());
-    for line in std::io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
-        let Some((kind, rest)) = line.split_at_checked(1) else { continue };
-        if kind == "t" {
-            screens.push(PathBuf::from(rest));
-            continue;
-        }
-        // A line that is cut short is the last one, of a group whose program has not begun.
-        let Ok(group) = serde_json::from_str::<Group>(rest) else { continue };
-        if kind == "+" {
-            groups.insert(group.leader(), group);
-        } else {
-            groups.remove(&group.leader());
-        }
+/// Ends what the tool has left. Programs are asked first: one that executes commands has adopted
+/// the processes that left its group, and once it is gone nobody could tell whose they are.
+fn end_groups(groups: &[Group]) {
+    groups.iter().for_each(Group::ask_to_end);
+    let deadline = Instant::now() + MAX_ENDING_TIME;
+    while groups.iter().any(Group::is_alive) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(2));
     }
-    (groups, screens)
+    end_with_descendants(groups, MAX_DYING_TIME);
+    for group in groups {
+        // A process that does not die within that time hangs in the kernel, where it changes
+        // nothing.
+        let _ = group.end(MAX_DYING_TIME);
+    }
 }
 
-/// Undoes the ledger that stdout is. A tool that ended well has left nothing in it; what fails stays there, and the
-/// next start says so. Returns true if nothing is left, or there is no ledger.
-fn undo(path: &Path) -> bool {
+/// Registrations that are left when the tool ends.
+#[derive(Default)]
+struct Registered {
+    /// Process groups, by their leaders.
+    groups: BTreeMap<i32, Group>,
+    /// Terminals.
+    screens: Vec<PathBuf>,
+}
+
+/// Reads registrations until the tool ends.
+fn wait_for_tool() -> Registered {
+    let mut left = Registered::default();
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        let Some((kind, rest)) = line.split_at_checked(1) else {
+            continue;
+        };
+        if kind == "t" {
+            left.screens.push(PathBuf::from(rest));
+            continue;
+        }
+
+        // A line that is cut short is the last one, and its group's program has not begun.
+        let Ok(group) = serde_json::from_str::<Group>(rest) else {
+            continue;
+        };
+        if kind == "+" {
+            left.groups.insert(group.leader(), group);
+        } else {
+            left.groups.remove(&group.leader());
+        }
+    }
+    left
+}
+
+/// Undoes the ledger, which is open as stdout. A tool that ended well has left nothing in it. A
+/// change that cannot be undone stays there, and the next start of the tool says so. True if
+/// nothing is left, or there is no ledger.
+fn undo_ledger(path: &Path) -> bool {
     if path.as_os_str().is_empty() {
         return true;
     }
+
     let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
     let ledger = file.map_err(anyhow::Error::from).and_then(|file| Ledger::inherited(path, file));
     ledger.and_then(|mut ledger| ledger.close()).is_ok()
 }
 
-/// A directory of the run's own, for the files of the measured programs.
+/// A run's directory for the files of the measured programs.
 #[derive(Debug)]
 pub struct Scratch {
-    /// Its place.
     pub path: PathBuf,
 }
 
 impl Scratch {
-    /// Names a directory below `parent`, which no other run has; it is to be made when a guardian knows of it.
+    /// Names a directory below `parent` that no other run has. It is not made yet: the guardian
+    /// must know of it before.
     pub fn below(parent: &Path) -> Scratch {
-        // The number of a process is not enough: containers that share the directory have the same ones.
-        let moment = jiff::Timestamp::now().as_nanosecond();
-        Scratch { path: parent.join(format!("{SCRATCH}{}-{:x}", std::process::id(), moment & 0xffff_ffff)) }
+        // A process number is not enough: containers that share `parent` use the same numbers.
+        let pid = std::process::id();
+        let moment = jiff::Timestamp::now().as_nanosecond() & 0xffff_ffff;
+        Scratch { path: parent.join(format!("{SCRATCH}{pid}-{moment:x}")) }
     }
 
-    /// Makes the directory.
+    /// Makes the directory, which only this user can enter: programs are executed from it, and root
+    /// writes files in it whose names are easily guessed.
     ///
     /// # Errors
-    /// It cannot be made there.
+    /// The directory cannot be made.
     pub fn make(&self) -> Result<()> {
-        fs::create_dir(&self.path)
-            .with_context(|| format!("the scratch directory {} cannot be made; try --dir DIR", self.path.display()))
+        files::make_private_directory(&self.path).with_context(|| {
+            format!("the scratch directory {} cannot be made; try --dir DIR", self.path.display())
+        })
     }
 
-    /// Returns a directory that is kept for the whole run: a file to read is made once.
+    /// A directory that is kept for the whole run, so that a file to be read is made once.
     ///
     /// # Errors
-    /// It cannot be made.
-    pub fn kept(&self, name: &str) -> Result<PathBuf> {
+    /// The directory cannot be made.
+    pub fn kept_folder(&self, name: &str) -> Result<PathBuf> {
         let path = self.path.join(format!("kept-{name}"));
-        fs::create_dir_all(&path)
-            .with_context(|| format!("{} cannot be made; make room or try --dir DIR", path.display()))?;
+        files::make_private_directories(&path).with_context(|| {
+            format!("{} cannot be made; make room or try --dir DIR", path.display())
+        })?;
         Ok(path)
     }
 
     /// Makes an empty directory for one trial.
     ///
     /// # Errors
-    /// It cannot be made, as when the file system is full.
-    pub fn trial(&self) -> Result<PathBuf> {
+    /// The directory cannot be emptied or made, as when the file system is full.
+    pub fn empty_trial_folder(&self) -> Result<PathBuf> {
         let path = self.path.join("trial");
         remove_tree(&path).map_err(|why| anyhow!("{} cannot be emptied: {why}", path.display()))?;
-        fs::create_dir(&path)
-            .with_context(|| format!("{} cannot be made; make room or try --dir DIR", path.display()))?;
+        files::make_private_directory(&path).with_context(|| {
+            format!("{} cannot be made; make room or try --dir DIR", path.display())
+        })?;
         Ok(path)
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The ledger has what stays.
+        // If this fails, the ledger still names the directory.
         let _ = remove_scratch(&self.path);
     }
 }

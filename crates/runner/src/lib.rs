@@ -1,4 +1,17 @@
 //! Carries out a plan, trial by trial, into a journal. Only this crate starts what is measured.
+//!
+//! ```text
+//! run ── Rounds ── Bench: Rig ── Supervisor ── Program ── Parser
+//! ```
+//!
+//! - [`run`] writes the journal and tells the display of events.
+//! - `rounds` decide which cell is measured next. They know no processes, only a [`Bench`].
+//! - `rig` is the bench that spawns: it turns a cell into executables, arguments and directories.
+//! - `supervisor` starts programs, waits for them, and ends whatever they leave behind; `guardian`
+//!   is the process that does so if the tool dies.
+//! - `program` and `protocol` are one process, and the lines that it prints.
+//! - `burnin` is a run of its own kind: one program for hours, and the sensors once a second.
+//!   `single` is one trial without a journal.
 
 mod burnin;
 mod fields;
@@ -8,6 +21,7 @@ mod program;
 mod protocol;
 mod rig;
 mod rounds;
+mod sampled;
 pub mod single;
 mod supervisor;
 
@@ -23,35 +37,34 @@ use journal::{self, Ended, Record, Trial, Warning, Writer};
 use machine::Machine;
 use plan::{Cell, Plan};
 
-pub use burnin::{BurnEvent, BurnSetting, burn_in};
+pub use burnin::{BurnEvent, BurnSetting, IsEnough, burn_in};
 pub use guardian::{NAME as GUARDIAN, main as guardian, other_runs};
 pub use printed::Figures;
 pub use processes::Signals;
 pub use protocol::{Conclusion, Parser};
 
 pub use rig::Rig;
-pub use rounds::Bench;
+pub use rounds::{Bench, Closing};
 pub use supervisor::Supervisor;
 
 use rounds::Rounds;
 
 /// The setting of a bench that spawns programs.
 pub struct Setting<'a> {
-    /// The machine under test.
     pub machine: &'a Machine,
-    /// The plan.
     pub plan: &'a Plan,
-    /// The programs by their build, the usual one without a name; empty if all are the user's own.
+    /// The programs by their build; the usual build has no name. Empty if all are the user's own.
     pub programs: &'a Builds,
     /// The display of graphics tests.
     pub display: &'a Display,
-    /// Cycles of a dependent addition on this machine's cores, by which programs measure their clock.
+    /// Cycles of a dependent addition on this machine's cores, by which programs measure their
+    /// clock.
     pub add_cycles: u32,
     /// A command that prints the joules so far, in place of the machine's own counters.
     pub meter: Option<&'a str>,
     /// The reader of the figures that commands print; `None` if they print none.
     pub figures: Option<&'a Figures<'a>>,
-    /// Under which directory the programs work.
+    /// The directory below which the programs work.
     pub dir: &'a Path,
     /// The longest silence of a program.
     pub patience: Duration,
@@ -59,16 +72,21 @@ pub struct Setting<'a> {
     pub screen: Option<&'a Path>,
 }
 
-/// The questions of a run about its trials: the runner knows no statistics.
+/// The caller's answers about a run's trials: the runner knows no statistics.
 #[derive(Clone, Copy)]
 pub struct Policy<'a> {
-    /// Returns for each family, whose cells differ by condition only, true if it has enough trials.
+    /// For each family, whose cells differ by condition only: true if it has enough trials.
     pub enough: &'a dyn Fn(&[Vec<Measured<'_>>]) -> Vec<bool>,
-    /// The choice of cells to measure again at the end, in fresh blocks.
+    /// True of a family that has enough trials, but would be known better with more builds.
+    pub wants_units: Option<&'a WantsUnits<'a>>,
+    /// Chooses cells for the second look; `None` if there is none.
     pub suspects: Option<&'a Suspects<'a>>,
 }
 
-/// Returns the cells to measure again, in fresh blocks.
+/// True if more builds of a family's commands narrow its interval.
+pub type WantsUnits<'a> = dyn Fn(&[Measured<'_>]) -> bool + 'a;
+
+/// Returns the numbers of the cells to measure again, in blocks of their own.
 pub type Suspects<'a> = dyn Fn(&[journal::Cell], &[Vec<Trial>]) -> BTreeSet<usize> + 'a;
 
 /// A cell and its trials so far.
@@ -77,56 +95,64 @@ pub type Measured<'a> = (&'a journal::Cell, &'a [Trial]);
 /// An event of a run, for the display.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A trial is about to begin: its cell and command line, and the share of the run that is done.
+    /// A trial is about to begin.
     Begin {
-        /// The cell.
         cell: &'a Cell,
-        /// Its number.
+        /// The cell's number.
         number: usize,
         /// Block or pass, from 0.
         block: u32,
         /// The program and its arguments.
         command: String,
-        /// The longest time that is left.
+        /// The maximum time that is left.
         left: Duration,
-        /// Share of the run that is done, 0 to 1.
+        /// The share of the run that is done, 0 to 1.
         done: f64,
     },
+    /// So many more builds of each command of a cell are about to be made.
+    Building(u32),
     /// The commands of a cell are about to be executed and counted.
-    Counting {
-        /// The cell.
-        cell: &'a Cell,
-    },
-    /// A trial ended.
-    Ended {
-        /// The cell.
-        cell: &'a Cell,
-        /// The trial, or the reason why there is no result.
-        trial: &'a Trial,
-    },
+    Counting,
+    /// The commands of a cell are about to be executed and sampled.
+    Sampling,
+    /// A command has been running for longer than planned.
+    Slow(&'a Slow),
+    /// A trial ended. It has a result, or the reason why there is none.
+    Ended { cell: &'a Cell, trial: &'a Trial },
+}
+
+/// A command of the user's that is still running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slow {
+    /// The command as it was typed.
+    pub command: String,
+    /// The time for which it has been running.
+    pub time: Duration,
 }
 
 /// The end of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Why.
     pub ended: Ended,
     /// The signal that interrupted it, if one did.
     pub signal: Option<i32>,
+    /// Failures after all was measured.
+    pub failures: Vec<String>,
 }
 
 impl Outcome {
-    /// Returns that outcome of a run which `signal` may have interrupted.
+    /// `signal` counts only if the run was interrupted: it may have come after the last trial.
     fn new(ended: Ended, signal: Option<i32>) -> Outcome {
-        Outcome { ended, signal: signal.filter(|_| ended == Ended::Interrupted) }
+        let signal = signal.filter(|_| ended == Ended::Interrupted);
+        Outcome { ended, signal, failures: Vec::new() }
     }
 }
 
 /// Carries out the plan on a bench: cells and trials go to the journal, events to `watch`.
 ///
 /// # Errors
-/// The journal cannot be written, or a condition not be undone: the run cannot go on. Whatever goes
-/// wrong in one trial is an error trial in the journal instead.
+/// The run cannot go on: the journal cannot be written, or a condition cannot be undone. Whatever
+/// else goes wrong in a trial becomes an error trial in the journal.
 pub fn run(
     plan: &Plan,
     policy: Policy<'_>,
@@ -134,40 +160,48 @@ pub fn run(
     writer: &mut Writer,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome> {
-    let clock = clock_difference();
+    let clock_before = clock_difference();
     for fact in bench.begin() {
         writer.append(&Record::Fact(fact))?;
     }
+
     let mut rounds = Rounds::new(plan, policy, bench, writer, watch);
     let outcome = Outcome::new(rounds.run()?, rounds.bench.signal());
-    let remark = rounds.bench.end();
+    let Closing { remarks, failures } = rounds.bench.end();
     drop(rounds);
-    for text in remark.into_iter().chain(jump(clock)) {
+
+    let clock_remark = describe_clock_change(clock_before);
+    for text in remarks.into_iter().chain(failures.clone()).chain(clock_remark) {
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }
-    Ok(outcome)
+    Ok(Outcome { failures, ..outcome })
 }
 
-/// Returns the plan's cell number `id` as journals have it.
+/// The plan's cell, with its number `id`, as journals have it.
 pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     let Cell { test, copies, load, condition, control, window, .. } = cell;
     let new = journal::Cell::new(id, test, *copies, load.as_deref(), condition);
-    journal::Cell { warmup: window.warmup, slice: supervisor::ns(window.slice), control: *control, ..new }
+    journal::Cell {
+        warmup: window.warmup,
+        slice: supervisor::ns(window.slice),
+        control: *control,
+        ..new
+    }
 }
 
-/// Returns the wall clock less CLOCK_MONOTONIC in ns. It changes when the wall clock is set or the machine is
-/// suspended.
+/// The wall clock minus CLOCK_MONOTONIC in ns. It changes when the wall clock is set or the machine
+/// is suspended.
 fn clock_difference() -> i128 {
-    jiff::Timestamp::now().as_nanosecond() - i128::from(supervisor::monotonic())
+    jiff::Timestamp::now().as_nanosecond() - i128::from(supervisor::monotonic_ns())
 }
 
-/// Returns a remark if this difference has changed.
-fn jump(before: i128) -> Option<String> {
+/// A remark if the clocks' difference has changed by more than a second.
+fn describe_clock_change(before: i128) -> Option<String> {
     let seconds = (clock_difference() - before) as f64 / 1e9;
     (seconds.abs() > 1.0).then(|| {
         format!(
-            "the wall clock was set or the machine was suspended ({seconds:+.1} s) during the run: dates may be wrong, \
-             figures are not affected"
+            "the wall clock was set or the machine was suspended ({seconds:+.1} s) during the \
+             run: dates may be wrong, figures are not affected"
         )
     })
 }

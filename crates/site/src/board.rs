@@ -1,11 +1,15 @@
 //! All runs of a site in the order, and with the names, that its pages use.
+//!
+//! Runs are in the order in which they began. Those that may be compared are in one class; classes
+//! come in the order of their number of systems with the first measure. In a ranking each system
+//! has its latest run that has the value, and a range of ranks, since values whose intervals
+//! overlap are not ordered.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::class::Class;
 use crate::entry::{Columns, Entry};
-use crate::measure::{INDEX, Measure, measures};
-use crate::price::Prices;
+use crate::measure::{INDEX, Measure, collect_measures};
 use crate::record::FACETS;
 use catalogue::Catalogue;
 use stats::{Estimate, rank_ranges};
@@ -26,6 +30,46 @@ pub(crate) struct Board {
     pub(crate) facets: Vec<usize>,
 }
 
+/// The place of the measure that is shown first: the system index, or else the one that most runs
+/// have.
+fn first_measure(measures: &[Measure]) -> usize {
+    let index = measures.iter().position(|measure| measure.id == INDEX);
+    // In reverse, so that the first of several counts.
+    let widest = (0..measures.len()).rev().max_by_key(|place| measures[*place].values.len());
+    index.or(widest).unwrap_or(0)
+}
+
+/// The classes of the runs, the one with most systems that have the first measure before others.
+fn order_classes(entries: &[Entry], first: Option<&Measure>) -> Vec<Class> {
+    let mut systems: BTreeMap<&Class, BTreeSet<&str>> = BTreeMap::new();
+    for entry in entries {
+        let systems = systems.entry(&entry.class).or_default();
+        if first.is_some_and(|first| first.values.contains_key(&entry.id)) {
+            systems.insert(&entry.system);
+        }
+    }
+
+    let mut counted: Vec<CountedClass> = Vec::new();
+    for (class, systems) in systems {
+        counted.push(CountedClass { systems: systems.len(), class: class.clone() });
+    }
+    counted.sort_by(|a, b| b.systems.cmp(&a.systems).then_with(|| a.class.cmp(&b.class)));
+    counted.into_iter().map(|counted| counted.class).collect()
+}
+
+/// A class with the number of its systems that have the first measure.
+struct CountedClass {
+    systems: usize,
+    class: Class,
+}
+
+/// A run's value in a ranking.
+struct RankedValue {
+    /// The run's place in [`Board::entries`].
+    entry: usize,
+    value: Estimate,
+}
+
 /// A row of a ranking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranked {
@@ -38,23 +82,17 @@ pub(crate) struct Ranked {
 }
 
 impl Board {
-    pub(crate) fn new(mut entries: Vec<Entry>, columns: &Columns, prices: &Prices, catalogue: &Catalogue) -> Board {
+    /// The board of these runs, whose figures are in `columns`.
+    pub(crate) fn new(mut entries: Vec<Entry>, columns: &Columns, catalogue: &Catalogue) -> Board {
         entries.sort_by(|a, b| (&a.started, &a.id).cmp(&(&b.started, &b.id)));
-        let mut measures = measures(&entries, columns, catalogue);
-        measures.extend(prices.measures(&entries, &measures));
-        let most = || (0..measures.len()).rev().max_by_key(|place| measures[*place].values.len());
-        let first = measures.iter().position(|measure| measure.id == INDEX).or_else(most).unwrap_or(0);
-        let mut systems: BTreeMap<&Class, std::collections::BTreeSet<&str>> = BTreeMap::new();
-        for entry in &entries {
-            let has = measures.get(first).is_some_and(|first| first.values.contains_key(&entry.id));
-            systems.entry(&entry.class).or_default().extend(has.then_some(&*entry.system));
-        }
-        let mut classes: Vec<(usize, Class)> =
-            systems.into_iter().map(|(class, systems)| (systems.len(), class.clone())).collect();
-        classes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let classes: Vec<Class> = classes.into_iter().map(|(_, class)| class).collect();
-        let places: HashMap<&Class, usize> = (0..).zip(&classes).map(|(place, class)| (class, place)).collect();
+
+        let measures = collect_measures(&entries, columns, catalogue);
+        let first = first_measure(&measures);
+        let classes = order_classes(&entries, measures.get(first));
+        let places: HashMap<&Class, usize> =
+            (0..).zip(&classes).map(|(place, class)| (class, place)).collect();
         let class_of = entries.iter().map(|entry| places[&entry.class]).collect();
+
         let differs = |place: usize| {
             let mut values = entries.iter().filter_map(|entry| entry.fact(place));
             values.next().is_some_and(|first| values.any(|value| value != first))
@@ -63,24 +101,32 @@ impl Board {
         Board { class_of, classes, measures, first, facets, entries }
     }
 
-    /// Returns the runs of a class with their places.
+    /// The runs of a class with their places.
     pub(crate) fn entries_of(&self, class: usize) -> impl Iterator<Item = (usize, &Entry)> {
         self.entries.iter().enumerate().filter(move |(place, _)| self.class_of[*place] == class)
     }
 
-    /// Returns the latest run of each system of a class that has a value, best first.
+    /// The latest run of each system of a class that has a value, best first.
     pub(crate) fn ranking(&self, class: usize, measure: &Measure, level: usize) -> Vec<Ranked> {
-        let mut latest: BTreeMap<&str, (usize, Estimate)> = BTreeMap::new();
+        let mut latest: BTreeMap<&str, RankedValue> = BTreeMap::new();
         for (place, entry) in self.entries_of(class) {
             if let Some(value) = measure.value(&entry.id, level) {
-                latest.insert(&*entry.system, (place, value));
+                latest.insert(&*entry.system, RankedValue { entry: place, value });
             }
         }
-        let mut found: Vec<(usize, Estimate)> = latest.into_values().collect();
-        let better = |value: f64| if measure.is_lower_better { value } else { -value };
-        found.sort_by(|a, b| better(a.1.value).total_cmp(&better(b.1.value)).then(a.0.cmp(&b.0)));
-        let values: Vec<Estimate> = found.iter().map(|(_, value)| *value).collect();
-        let ranked = |((entry, value), range)| Ranked { entry, value, range };
-        found.into_iter().zip(rank_ranges(&values, measure.is_lower_better)).map(ranked).collect()
+
+        // The smaller, the better the rank.
+        let order_of = |estimate: Estimate| {
+            if measure.is_lower_better { estimate.value } else { -estimate.value }
+        };
+        let mut best_first: Vec<RankedValue> = latest.into_values().collect();
+        best_first.sort_by(|a, b| {
+            order_of(a.value).total_cmp(&order_of(b.value)).then(a.entry.cmp(&b.entry))
+        });
+
+        let values: Vec<Estimate> = best_first.iter().map(|ranked| ranked.value).collect();
+        let ranges = rank_ranges(&values, measure.is_lower_better);
+        let rows = best_first.into_iter().zip(ranges);
+        rows.map(|(RankedValue { entry, value }, range)| Ranked { entry, value, range }).collect()
     }
 }

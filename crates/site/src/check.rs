@@ -1,18 +1,19 @@
-//! The checks of a journal from somebody else that is to go into a site: whole, true to its own arithmetic, and without
-//! text that could be more than text.
+//! The checks of a journal from somebody else that is to go into a site: it is whole, its cells are
+//! scored as in the catalogue, its trials can have been measured, and no text could be more than
+//! text.
 
 use std::path::Path;
 
 use crate::texts::unsafe_text;
 use catalogue::{Catalogue, Condition};
-use journal::{Cell, Ended, Journal, Line, MOST_BYTES, Procedure, Trial};
+use journal::{Cell, Ended, Journal, Line, MAX_JOURNAL_BYTES, Procedure, Trial};
 
-/// Complaints that are named of one file.
-const FEW: usize = 8;
+/// More complaints about one file are not named.
+const MAX_COMPLAINTS: usize = 8;
 
-/// Returns what speaks against a submitted journal; nothing if it is good.
+/// The complaints about a submitted journal; none if it is good.
 pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
-    let text = match files::read_text(path, MOST_BYTES) {
+    let text = match files::read_text(path, MAX_JOURNAL_BYTES) {
         Ok(text) => text,
         Err(error) => return vec![format!("it cannot be read: {error}")],
     };
@@ -20,49 +21,64 @@ pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
         Ok(journal) => journal,
         Err(error) => return vec![format!("{error:#}")],
     };
-    let mut found = whole(&journal, &text);
-    let lines = text.lines().enumerate();
-    found.extend(lines.filter_map(|(number, line)| Some(format!("line {}: {}", number + 1, unsafe_text(line)?))));
-    // What another suite printed has no counts to check.
-    if journal.run.procedure != Procedure::Imported {
-        found.extend(journal.cells.iter().filter_map(|cell| changed(cell, catalogue)));
-        let trials = journal.trials.iter().enumerate();
-        found.extend(trials.filter_map(|(number, trial)| {
-            let cell = &journal.cells[trial.cell];
-            wrong(trial, cell, catalogue).map(|why| format!("trial {} ({}): {why}", number + 1, cell.key.test))
-        }));
+    let mut complaints = incompleteness(&journal, &text);
+    for (number, line) in text.lines().enumerate() {
+        if let Some(why) = unsafe_text(line) {
+            complaints.push(format!("line {}: {why}", number + 1));
+        }
     }
-    found.truncate(FEW);
-    found
+
+    // A run that was imported from another suite has no counts to check.
+    if journal.run.procedure != Procedure::Imported {
+        complaints
+            .extend(journal.cells.iter().filter_map(|cell| catalogue_difference(cell, catalogue)));
+        for (number, trial) in journal.trials.iter().enumerate() {
+            let cell = &journal.cells[trial.cell];
+            if let Some(why) = trial_error(trial, cell, catalogue) {
+                complaints.push(format!("trial {} ({}): {why}", number + 1, cell.key.test));
+            }
+        }
+    }
+    complaints.truncate(MAX_COMPLAINTS);
+    complaints
 }
 
-/// Returns the complaints about a journal that is not whole, or has foreign lines.
-fn whole(journal: &Journal, text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+/// The complaints about a journal that is not whole, or has foreign lines.
+fn incompleteness(journal: &Journal, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
     match journal.end.as_ref().map(|end| end.reason) {
         Some(Ended::Complete | Ended::Budget) => {}
-        Some(reason) => found.push(format!("the run was not finished: {reason}", reason = reason.name())),
-        None => found.push("the run was cut short: its last line is missing".to_owned()),
+        Some(reason) => {
+            complaints.push(format!("the run was not finished: {reason}", reason = reason.name()))
+        }
+        None => complaints.push("the run was cut short: its last line is missing".to_owned()),
     }
     // The reader passes over a banner, and over lines of kinds that it does not know.
-    let foreign = text.lines().position(|line| !matches!(Line::read(line.as_bytes()), Ok(Line::Known(_))));
-    found.extend(foreign.map(|number| format!("line {} is not part of a journal", number + 1)));
-    found
+    let foreign =
+        text.lines().position(|line| !matches!(Line::read(line.as_bytes()), Ok(Line::Known(_))));
+    complaints
+        .extend(foreign.map(|number| format!("line {} is not part of a journal", number + 1)));
+    complaints
 }
 
-/// Returns the complaint about a cell that is not as the catalogue has it, so that its scores would differ.
-fn changed(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
+/// The complaint about a cell that is not as the catalogue has it, so that its scores would
+/// differ.
+fn catalogue_difference(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     let name = &cell.key.test;
     let tests = catalogue.expand(std::slice::from_ref(name)).unwrap_or_default();
-    let [test] = &tests[..] else { return Some(format!("the catalogue has no test '{name}'")) };
+    let [test] = &tests[..] else {
+        return Some(format!("the catalogue has no test '{name}'"));
+    };
+
     let like = Cell::new(0, test, 1, None, &Condition::none());
     let differs = (cell.metric, &cell.unit, cell.timebase, cell.scale, &cell.value)
         != (like.metric, &like.unit, like.timebase, like.scale, &like.value);
     differs.then(|| format!("{name} is not scored as in the catalogue"))
 }
 
-/// Returns the reason why a trial cannot have been measured.
-fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
+/// Why a trial with a result cannot have been measured: a score in place of counts, a wrong number
+/// of copies, slices out of order, a wrong check value. `None` for one that failed or was skipped.
+fn trial_error(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     if trial.error.is_some() || trial.skip.is_some() {
         return None;
     }
@@ -70,7 +86,11 @@ fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
         return Some("it has a score instead of counts".to_owned());
     }
     if trial.copies.len() != cell.key.copies as usize {
-        return Some(format!("it has {} of {}", trial.copies.len(), words::copies(cell.key.copies)));
+        return Some(format!(
+            "it has {} of {}",
+            trial.copies.len(),
+            words::copies(cell.key.copies)
+        ));
     }
     let tests = catalogue.expand(std::slice::from_ref(&cell.key.test)).unwrap_or_default();
     for copy in &trial.copies {
@@ -79,8 +99,10 @@ fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
             if slice.start < last || slice.length() == 0 {
                 return Some("its slices overlap or run backwards".to_owned());
             }
+
             last = slice.end;
         }
+
         let checks = tests.iter().flat_map(|test| &test.checks);
         for (name, right) in checks {
             if !copy.checks.get(name).is_some_and(|answer| right.accepts(*answer)) {
@@ -88,5 +110,6 @@ fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
             }
         }
     }
+
     None
 }

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The differences of runs, in the plural.
 const PARTS: [&str; 4] = [unlike::PROCEDURES, unlike::BUILDS, "baselines", unlike::PLACEMENTS];
 
-/// The properties that runs must share before their figures stand in one list. Its serial form has the values alone.
+/// The properties that runs must share before their figures stand in one list. Its serial form has
+/// the values alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "[String; 4]", into = "[String; 4]")]
 pub(crate) struct Class {
@@ -40,23 +41,30 @@ impl Class {
             let digits = build.hash.get(..12).unwrap_or(&build.hash);
             format!("{} build {digits}, {}", build.name, build.compiler)
         });
-        let baseline =
-            run.baseline.as_ref().map_or(String::new(), |baseline| format!("index against {}", baseline.name));
-        let pin = if run.pin.is_empty() { String::new() } else { format!("copies pinned by {}", run.pin) };
+        let baseline = run
+            .baseline
+            .as_ref()
+            .map_or(String::new(), |baseline| format!("index against {}", baseline.name));
+        let pin = if run.pin.is_empty() {
+            String::new()
+        } else {
+            format!("copies pinned by {}", run.pin)
+        };
+
         Class::from([procedure, build, baseline, pin].map(|value| words::clean(&value)))
     }
 
-    /// Returns the common values, by their names in the plural.
+    /// The common values, by their names in the plural.
     pub(crate) fn parts(&self) -> Vec<(&'static str, &str)> {
         PARTS.into_iter().zip(self.values.iter().map(String::as_str)).collect()
     }
 
-    /// Returns the procedure of the runs.
+    /// The procedure of the runs.
     pub(crate) fn procedure(&self) -> &str {
         &self.values[0]
     }
 
-    /// Returns the common values as a line.
+    /// The common values as a line.
     pub(crate) fn label(&self) -> String {
         let values = self.values.iter().map(String::as_str).filter(|value| !value.is_empty());
         values.collect::<Vec<_>>().join(", ")

@@ -1,12 +1,13 @@
-//! A run as lists and rankings need it: less than its record, so that tens of thousands are read at once.
+//! A run as lists and rankings need it: less than its record, so that tens of thousands are read at
+//! once.
 
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
-use crate::record::{FACETS, Record};
+use crate::record::{Change, FACETS, Record};
 use catalogue::Metric;
-use journal::{Cell, Key};
+use journal::{Cell, Key, View};
 use stats::Estimate;
 
 /// The subject of a figure.
@@ -14,8 +15,8 @@ use stats::Estimate;
 pub(crate) enum Column {
     /// A complete index at a number of copies.
     Index { id: String, copies: u32 },
-    /// The system index for each W by a kind of source, as those of a package and of a socket in the wall are not
-    /// alike.
+    /// The system index for each W by a kind of source, as those of a package and of a socket in
+    /// the wall are not alike.
     PerWatt { source: String, copies: u32 },
     /// A cell.
     Cell { key: Key, label: String, metric: Metric, unit: String },
@@ -45,42 +46,78 @@ pub(crate) struct Entry {
     pub(crate) class: Class,
     /// Warnings about all of its figures.
     pub(crate) marks: Vec<String>,
-    pub(crate) has_chart: bool,
-    /// Place of the column, value, and undisturbed value.
-    pub(crate) figures: Vec<(usize, Estimate, Option<Estimate>)>,
+    pub(crate) figures: Vec<EntryFigure>,
+    /// True if it compares commands, which have no rank among systems.
+    pub(crate) is_of_commands: bool,
+    /// What it found, in sentences, if it has compared commands.
+    pub(crate) answer: String,
+}
+
+/// A figure of a run. Its serial form is short, since a site has many.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(from = "(usize, Estimate, Option<Estimate>)", into = "(usize, Estimate, Option<Estimate>)")]
+pub(crate) struct EntryFigure {
+    /// The place of its subject in [`Columns`].
+    pub(crate) column: usize,
+    pub(crate) value: Estimate,
+    /// The value of the undisturbed trials, where it is known.
+    pub(crate) quiet: Option<Estimate>,
+}
+
+impl From<(usize, Estimate, Option<Estimate>)> for EntryFigure {
+    fn from((column, value, quiet): (usize, Estimate, Option<Estimate>)) -> EntryFigure {
+        EntryFigure { column, value, quiet }
+    }
+}
+
+impl From<EntryFigure> for (usize, Estimate, Option<Estimate>) {
+    fn from(figure: EntryFigure) -> Self {
+        (figure.column, figure.value, figure.quiet)
+    }
 }
 
 impl Entry {
-    /// Returns the entry of a record, adding what its figures are of to `columns`.
+    /// The entry of a record, whose figures' subjects are added to `columns`.
     pub(crate) fn new(record: &Record, columns: &mut Columns) -> Entry {
+        let is_of_commands = record.run().view == View::Ab;
         let mut figures = Vec::new();
-        for index in &record.summary.indexes {
-            // Of other tests than the others' it is another index.
-            if index.complete {
-                let column = Column::Index { id: index.id.clone(), copies: index.copies };
-                figures.push((columns.insert_full(column).0, index.score, index.quiet));
+        let mut add = |column: Column, value: Estimate, quiet: Option<Estimate>| {
+            let (column, _) = columns.insert_full(column);
+            figures.push(EntryFigure { column, value, quiet });
+        };
+        // Two commands differ more than the systems on which they were compared.
+        let costs = if is_of_commands { &[][..] } else { &record.costs[..] };
+        let cells = record.figures().filter(|_| !is_of_commands);
+
+        // An index that is not complete is one of other tests than the others'.
+        for index in record.summary.indexes.iter().filter(|index| index.complete) {
+            let column = Column::Index { id: index.id.clone(), copies: index.copies };
+            add(column, index.score, index.quiet);
+        }
+        if let Some(source) = record.summary.facts.energy_source() {
+            for index in record.system_indexes() {
+                if let Some(watts) = &index.watts {
+                    let source = source.to_owned();
+                    let column = Column::PerWatt { source, copies: index.copies };
+                    add(column, index.score.over(watts), None);
+                }
             }
         }
-        let source = record.summary.facts.energy_source();
-        for (source, index) in source.into_iter().flat_map(|source| record.system_indexes().map(move |of| (source, of)))
-        {
-            let Some(watts) = &index.watts else { continue };
-            let column = Column::PerWatt { source: source.to_owned(), copies: index.copies };
-            figures.push((columns.insert_full(column).0, index.score.over(watts), None));
+        for Change { key, label, against, unit, is_lower_better, change } in costs.iter().cloned() {
+            add(Column::Cost { key, label, against, unit, is_lower_better }, change, None);
         }
-        for cost in &record.costs {
-            let (key, label) = (cost.key.clone(), cost.label.clone());
-            let (against, unit, is_lower_better) = (cost.against.clone(), cost.unit.clone(), cost.is_lower_better);
-            let column = Column::Cost { key, label, against, unit, is_lower_better };
-            figures.push((columns.insert_full(column).0, cost.change, None));
-        }
-        // What its condition costs says more than the figure alone.
-        let has_cost = |key: &Key| record.costs.iter().any(|cost| cost.key == *key);
-        for figure in record.figures().filter(|figure| !has_cost(&figure.cell.key)) {
+        for figure in cells {
+            // The cost of its condition says more than the figure alone, and a figure whose better
+            // direction is unknown has no rank.
+            let has_cost = record.costs.iter().any(|cost| cost.key == figure.cell.key);
+            if has_cost || figure.cell.metric == Metric::Unknown {
+                continue;
+            }
             let Cell { key, label, metric, unit, .. } = figure.cell.clone();
             let quiet = figure.quiet.as_ref().map(|quiet| quiet.score);
-            figures.push((columns.insert_full(Column::Cell { key, label, metric, unit }).0, figure.score, quiet));
+            add(Column::Cell { key, label, metric, unit }, figure.score, quiet);
         }
+
         let run = record.run();
         Entry {
             id: record.id.clone(),
@@ -88,12 +125,16 @@ impl Entry {
             started: run.started.clone(),
             system: record.system().to_owned(),
             host: record.host().to_owned(),
-            about: record.about(),
-            facts: FACETS.iter().map(|(name, _)| record.summary.facts.value(name).map(str::to_owned)).collect(),
+            about: record.describe_system(),
+            facts: FACETS
+                .iter()
+                .map(|(name, _)| record.summary.facts.value(name).map(str::to_owned))
+                .collect(),
             class: Class::new(run),
             marks: record.marks().into_iter().map(str::to_owned).collect(),
-            has_chart: record.has_chart(),
             figures,
+            is_of_commands,
+            answer: record.answer.clone(),
         }
     }
 

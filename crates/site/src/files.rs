@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 
-use journal::MOST_BYTES;
+use journal::MAX_JOURNAL_BYTES;
 
 /// Folders of files that this tool made and may remove.
 const OWN: [&str; 4] = ["r", "h", "e", "data"];
@@ -19,7 +19,8 @@ const MARK: &str = "data/site.js";
 #[derive(Debug)]
 pub(crate) struct Files {
     root: PathBuf,
-    /// The files in [`OWN`] at the beginning, as `r/NAME`: one look is cheaper than one at each file.
+    /// The files in [`OWN`] at the beginning, as `r/NAME`: one look is cheaper than one at each
+    /// file.
     before: HashSet<String>,
     needed: Mutex<HashSet<String>>,
 }
@@ -31,30 +32,34 @@ impl Files {
     /// It holds files of something else, or cannot be made.
     pub(crate) fn open(root: &Path) -> Result<Files> {
         let why = || format!("{} cannot be made; try another directory", root.display());
-        fs::create_dir_all(root).with_context(why)?;
-        let is_hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+        files::make_directories(root).with_context(why)?;
+        let is_hidden =
+            |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
         let mut entries = fs::read_dir(root).with_context(why)?.flatten();
         if !root.join(MARK).is_file() && entries.any(|entry| !is_hidden(&entry)) {
             bail!("{} holds files of something else; try an empty directory", root.display());
         }
+
         let mut before = HashSet::new();
         for folder in OWN {
-            fs::create_dir_all(root.join(folder)).with_context(why)?;
+            files::make_directories(root.join(folder)).with_context(why)?;
             let entries = fs::read_dir(root.join(folder)).with_context(why)?.flatten();
             let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
             // Names of its own are plain; of others none is needed or removed.
-            before.extend(files.filter_map(|entry| Some(format!("{folder}/{}", entry.file_name().to_str()?))));
+            before.extend(
+                files.filter_map(|entry| Some(format!("{folder}/{}", entry.file_name().to_str()?))),
+            );
         }
         // The next build is to know the directory, also if this one fails.
         if !root.join(MARK).is_file() {
-            fs::write(root.join(MARK), "").with_context(why)?;
+            files::write(root.join(MARK), "").with_context(why)?;
         }
         Ok(Files { root: root.to_path_buf(), before, needed: Mutex::default() })
     }
 
-    /// Returns a file's text, if it is there.
+    /// A file's text, if it is there.
     pub(crate) fn read(&self, name: &str) -> Option<String> {
-        files::read_text(&self.root.join(name), MOST_BYTES).ok()
+        files::read_text(&self.root.join(name), MAX_JOURNAL_BYTES).ok()
     }
 
     /// Keeps a file of an earlier build; returns true if it is there.
@@ -77,8 +82,10 @@ impl Files {
         if is_same {
             return Ok(false);
         }
-        files::write_atomically(&path, bytes)
-            .with_context(|| format!("{} cannot be written; make room or try another directory", path.display()))?;
+
+        files::write_atomically(&path, bytes).with_context(|| {
+            format!("{} cannot be written; make room or try another directory", path.display())
+        })?;
         Ok(true)
     }
 
@@ -90,8 +97,10 @@ impl Files {
         let needed = self.needed.lock().map(|needed| needed.clone()).unwrap_or_default();
         for name in self.before.difference(&needed) {
             let path = self.root.join(name);
-            fs::remove_file(&path).with_context(|| format!("{} cannot be removed", path.display()))?;
+            fs::remove_file(&path)
+                .with_context(|| format!("{} cannot be removed", path.display()))?;
         }
+
         Ok(())
     }
 }

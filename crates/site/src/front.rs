@@ -4,25 +4,33 @@ use anyhow::Result;
 use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
+use crate::entry::Entry;
 use crate::layout::{Page, bar, change, ends, table, value};
-use crate::measure::{ALL, LEVELS, Measure, ONE};
+use crate::measure::{LEVEL_ALL, LEVEL_ONE, LEVELS, Measure, ShownUnit};
 use crate::name::name_of;
 use stats::Estimate;
 
-/// Rows that stand in the page itself; scripts show the others.
-const MOST: usize = 200;
+/// Rows of a list in the page itself; scripts show the others.
+const MAX_ROWS: usize = 200;
 
-/// Lists of other classes, and the rows of each.
-const CLASSES: usize = 12;
-const FEW: usize = 20;
+/// Rankings in the page itself, and the rows of each but the first.
+const MAX_CLASSES: usize = 12;
+const MAX_ROWS_OF_OTHERS: usize = 20;
 
-/// Returns the front page.
+/// Measures that are named of a run which is in no ranking.
+const MAX_NAMED_MEASURES: usize = 3;
+
+/// The front page.
 pub(crate) fn page(board: &Board, title: &str) -> String {
-    let systems: std::collections::BTreeSet<&str> = board.entries.iter().map(|entry| &*entry.system).collect();
+    let systems: std::collections::BTreeSet<&str> =
+        board.entries.iter().map(|entry| &*entry.system).collect();
     let runs = words::count(board.entries.len(), "run");
+    let has_answers = board.entries.iter().any(|entry| !entry.answer.is_empty());
     let body = html! {
-        p.sentence {
-            "Ranks are ranges: systems whose 95 % intervals overlap are not ordered."
+        @if !board.measures.is_empty() {
+            p.sentence {
+                "Ranks are ranges: systems whose 95 % intervals overlap are not ordered."
+            }
         }
         noscript { p.text {
             "Without scripts the best of each group are shown; " a href="runs.html" { "all runs" } " has every run, and "
@@ -31,72 +39,124 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
         div #tools {}
         div #board {
             @if let Some(measure) = board.measures.get(board.first) {
-                @for class in 0..board.classes.len().min(CLASSES) { (list(board, class, measure)) }
-            } @else { p { "None of the runs has a score." } }
+                @for class in 0..board.classes.len().min(MAX_CLASSES) { (class_ranking(board, class, measure)) }
+            } @else if !has_answers { p { "None of the runs has a score." } }
         }
+        @if has_answers { (comparisons(board)) }
         @if let Some(measure) = board.measures.get(board.first) { (unranked(board, measure)) }
     };
+
     let line = format!("{runs} of {}", words::count(systems.len(), "system"));
     let scripts = &["site.js", "data/site.js", "front.js"];
     Page { up: "", site: title, title, line, name: "index.html", scripts, body }.render()
 }
 
 /// The ranking of a class; nothing if none of its runs has the measure.
-fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
-    let level = if has(board, class, measure, ONE) { ONE } else { ALL };
+fn class_ranking(board: &Board, class: usize, measure: &Measure) -> Markup {
+    let level =
+        if class_has_level(board, class, measure, LEVEL_ONE) { LEVEL_ONE } else { LEVEL_ALL };
     let ranking = board.ranking(class, measure, level);
-    let reached = || ranking.iter().map(|ranked| ends(&ranked.value));
-    let to = reached().map(|[_, high]| high).fold(0.0, f64::max);
-    let from = if measure.is_change { reached().map(|[low, _]| low).fold(0.0, f64::min) } else { 0.0 };
-    let shown = if class == 0 { MOST } else { FEW };
-    let columns: Vec<usize> = (0..LEVELS.len()).filter(|level| has(board, class, measure, *level)).collect();
     if ranking.is_empty() {
         return Markup::default();
     }
-    let values = columns.iter().map(|place| ("n", LEVELS[*place].1));
-    let heads =
-        [("", "Rank"), ("", "System"), ("drawn", LEVELS[level].1)].into_iter().chain(values).chain([("", "Run")]);
-    let heads: Vec<(&str, &str)> = heads.collect();
-    let rows =
-        html! { @for ranked in ranking.iter().take(shown) { (row(board, measure, ranked, (from, to), &columns)) } };
+
+    let levels: Vec<usize> =
+        (0..LEVELS.len()).filter(|level| class_has_level(board, class, measure, *level)).collect();
+    let mut heads = vec![("", "Rank"), ("", "System"), ("drawn", LEVELS[level].1)];
+    heads.extend(levels.iter().map(|level| ("n", LEVELS[*level].1)));
+    heads.push(("", "Run"));
+
+    let unit = measure.shown_unit();
+    let span = span_of_bars(&ranking, measure);
+    let max_rows = if class == 0 { MAX_ROWS } else { MAX_ROWS_OF_OTHERS };
+    let rows = html! { @for ranked in ranking.iter().take(max_rows) { (ranking_row((board, measure, &unit), ranked, span, &levels)) } };
+    let class_label = board.classes[class].label();
     html! {
         section {
-            h2 { (measure.label) @if !measure.unit.is_empty() { small { ", " (measure.unit) } } }
-            p.tool { (board.classes[class].label()) }
-            @if ranking.len() > shown { p.tool { "The best " (shown) " of " (ranking.len()) " systems." } }
-            (table(&format!("{}, {}", measure.label, board.classes[class].label()), "ranking", &heads, &rows))
+            h2 { (measure.label) @if !unit.name.is_empty() { small { ", " (unit.name) } } }
+            p.tool { (class_label) }
+            @if ranking.len() > max_rows { p.tool { "The best " (max_rows) " of " (ranking.len()) " systems." } }
+            (table(&format!("{}, {class_label}", measure.label), "ranking", &heads, &rows))
         }
     }
 }
 
-/// The runs that cannot be in a ranking by a measure, with what they have instead; scripts leave the list as it is.
-fn unranked(board: &Board, measure: &Measure) -> Markup {
-    let others: Vec<_> = board.entries.iter().filter(|entry| !measure.values.contains_key(&entry.id)).collect();
-    let has = |id: &str| {
-        let known = board.measures.iter().filter(|one| one.values.contains_key(id));
-        words::listed(&known.map(|one| one.label.as_str()).collect::<Vec<&str>>(), 3)
-    };
+/// The values at the ends of the bars' scale, which is the same for all rows. It begins at zero,
+/// unless changes go below.
+fn span_of_bars(ranking: &[Ranked], measure: &Measure) -> (f64, f64) {
+    let (mut from, mut to) = (0.0_f64, 0.0_f64);
+    for ranked in ranking {
+        let [low, high] = ends(&ranked.value);
+        to = to.max(high);
+        if measure.is_change {
+            from = from.min(low);
+        }
+    }
+    (from, to)
+}
+
+/// What comparisons of commands found, the newest first.
+fn comparisons(board: &Board) -> Markup {
+    let answered: Vec<&Entry> =
+        board.entries.iter().rev().filter(|entry| !entry.answer.is_empty()).collect();
     html! {
-        @if !others.is_empty() {
+        h2 { "Comparisons of commands" }
+        ul.small { @for entry in answered.iter().take(MAX_ROWS) {
+            li {
+                bdi { (report::render_prose(&entry.answer)) } " "
+                a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } ", " bdi { (entry.host) }
+            }
+        } }
+    }
+}
+
+/// The runs that cannot be in a ranking by a measure, with the measures that they have; scripts
+/// leave the list as it is.
+fn unranked(board: &Board, measure: &Measure) -> Markup {
+    let entries: Vec<_> = board
+        .entries
+        .iter()
+        .filter(|entry| !entry.is_of_commands && !measure.values.contains_key(&entry.id))
+        .collect();
+    html! {
+        @if !entries.is_empty() {
             h2 { "Not ranked by " (measure.label) }
-            ul.small { @for entry in others.iter().take(MOST) {
+            ul.small { @for entry in entries.iter().take(MAX_ROWS) {
                 li {
                     a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } ", " bdi { (entry.host) } ": "
-                    @if entry.figures.is_empty() { "nothing was measured" } @else { "without all tests of it; it has " (has(&entry.id)) }
+                    @if entry.figures.is_empty() { "nothing was measured" } @else { "without all tests of it; it has " (list_measures(board, &entry.id)) }
                 }
             } }
         }
     }
 }
 
-/// Returns true if a run of the class has a level of the measure.
-fn has(board: &Board, class: usize, measure: &Measure, level: usize) -> bool {
+/// The labels of the measures that a run has.
+fn list_measures(board: &Board, id: &str) -> String {
+    let labels: Vec<&str> = board
+        .measures
+        .iter()
+        .filter(|measure| measure.values.contains_key(id))
+        .map(|measure| measure.label.as_str())
+        .collect();
+    words::listed(&labels, MAX_NAMED_MEASURES)
+}
+
+/// True if a run of the class has a level of the measure.
+fn class_has_level(board: &Board, class: usize, measure: &Measure, level: usize) -> bool {
     board.entries_of(class).any(|(_, entry)| measure.value(&entry.id, level).is_some())
 }
 
-fn row(board: &Board, measure: &Measure, ranked: &Ranked, span: (f64, f64), columns: &[usize]) -> Markup {
+fn ranking_row(
+    (board, measure, unit): (&Board, &Measure, &ShownUnit),
+    ranked: &Ranked,
+    span: (f64, f64),
+    levels: &[usize],
+) -> Markup {
     let entry = &board.entries[ranked.entry];
-    let written = if measure.is_change { change } else { value };
+    let show = if measure.is_change { change } else { value };
+    let level_value =
+        |level: usize| measure.value(&entry.id, level).map(|value| value.scaled(unit.factor));
     html! {
         tr {
             td.rank { (report::rank(ranked.range)) }
@@ -106,14 +166,14 @@ fn row(board: &Board, measure: &Measure, ranked: &Ranked, span: (f64, f64), colu
                 @for mark in &entry.marks { " " span.mark { (mark) } }
             }
             td.drawn { (bar(&ranked.value, span)) }
-            @for place in columns { td.n { (written(measure.value(&entry.id, *place).as_ref())) } }
+            @for level in levels { td.n { (show(level_value(*level).as_ref())) } }
             td.day { (entry.date()) }
         }
     }
 }
 
-/// Returns the list of all runs, the newest last: a new run changes its end.
-pub(crate) fn runs(board: &Board, title: &str) -> String {
+/// The page with the list of all runs, the newest last: a new run changes its end.
+pub(crate) fn runs_page(board: &Board, title: &str) -> String {
     let heads = ["Run", "Began", "System", "How", "What a reader must know"].map(|head| ("", head));
     let rows = html! { @for (entry, class) in board.entries.iter().zip(&board.class_of) {
         tr {
@@ -129,31 +189,50 @@ pub(crate) fn runs(board: &Board, title: &str) -> String {
         (table("All runs", "small", &heads, &rows))
     };
     let line = words::count(board.entries.len(), "run");
-    Page { up: "", site: title, title: "All runs", line, name: "runs.html", scripts: &[], body }.render()
+    Page { up: "", site: title, title: "All runs", line, name: "runs.html", scripts: &[], body }
+        .render()
 }
 
-/// Returns every figure that can be ranked by, as CSV.
+/// Every figure that can be ranked by, as CSV.
 ///
 /// # Errors
 /// It cannot be encoded: a defect.
 pub(crate) fn csv(board: &Board) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([
-        "id", "run", "system", "started", "class", "measure", "unit", "level", "value", "low", "high",
+        "id", "run", "system", "started", "class", "measure", "unit", "level", "value", "low",
+        "high",
     ])?;
     for (entry, class) in board.entries.iter().zip(&board.class_of) {
         for measure in &board.measures {
-            let Some(levels) = measure.values.get(&entry.id) else { continue };
-            for ((name, _), level) in LEVELS.iter().zip(levels.values) {
-                let Some(Estimate { value, low, high }) = level else { continue };
-                let class = &board.classes[*class].id;
-                let texts: [&str; 7] =
-                    [&entry.id, &entry.name, &entry.host, &entry.started, class, &measure.id, &measure.unit];
-                let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
-                let numbers = [(*name).to_owned(), value.to_string(), end(low), end(high)];
-                writer.write_record(texts.map(words::csv_field).into_iter().chain(numbers))?;
+            let Some(levels) = measure.values.get(&entry.id) else {
+                continue;
+            };
+
+            let texts: [&str; 7] = [
+                &entry.id,
+                &entry.name,
+                &entry.host,
+                &entry.started,
+                &board.classes[*class].id,
+                &measure.id,
+                &measure.unit,
+            ];
+            let texts = texts.map(words::csv_field);
+            for ((level, _), estimate) in LEVELS.iter().zip(levels.values) {
+                let Some(Estimate { value, low, high }) = estimate else {
+                    continue;
+                };
+                let numbers = [(*level).to_owned(), value.to_string(), csv_end(low), csv_end(high)];
+                writer.write_record(texts.iter().cloned().chain(numbers))?;
             }
         }
     }
+
     Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// An end of an interval; nothing where it is not bounded.
+fn csv_end(end: f64) -> String {
+    if end.is_finite() { end.to_string() } else { String::new() }
 }

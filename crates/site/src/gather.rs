@@ -15,7 +15,8 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Looks through `sources`, passing over the site itself, which lies at `site` and has the same journals.
+    /// Looks through `sources`, passing over the site itself, which lies at `site` and has the same
+    /// journals.
     pub(crate) fn new(sources: &[PathBuf], site: &Path, catalogue: &Catalogue) -> Gathered {
         let mut gathered = Gathered::default();
         let site = site.canonicalize().ok();
@@ -26,6 +27,7 @@ impl Gathered {
                 gathered.journals.push(source.clone());
             }
         }
+
         gathered.journals.sort();
         gathered.journals.dedup();
         gathered
@@ -42,17 +44,26 @@ impl Gathered {
             self.journals.extend(fleet.counting);
             return;
         }
+
         let entries = match Refused::or_entries(folder) {
             Ok(entries) => entries,
             Err(refused) => return self.left_out.push(refused),
         };
         for path in entries.flatten().map(|entry| entry.path()) {
-            // Links are not followed: they may lead round in a circle. Files that begin with a dot are half written.
-            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
-            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            // Links are not followed: they may lead round in a circle. Files that begin with a dot
+            // are half written.
+            let Ok(metadata) = fs::symlink_metadata(&path) else {
+                continue;
+            };
+
+            let is_hidden =
+                path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             if metadata.is_dir() {
                 self.look_in(&path, site, catalogue);
-            } else if metadata.is_file() && !is_hidden && path.extension().is_some_and(|end| end == "jsonl") {
+            } else if metadata.is_file()
+                && !is_hidden
+                && path.extension().is_some_and(|end| end == "jsonl")
+            {
                 self.journals.push(path);
             }
         }

@@ -13,7 +13,8 @@ const SCRIPTS: [(&str, &str); 3] = [
     ("aside.js", include_str!("assets/aside.js")),
 ];
 
-/// The rights of a page: show its own styles and run its own scripts. Nothing is fetched from anywhere.
+/// The rights of a page: show its own styles and run its own scripts. Nothing is fetched from
+/// anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'";
 
 /// The pages that every page leads to.
@@ -36,6 +37,7 @@ pub(crate) fn assets(files: &Files) -> Result<()> {
     for (name, script) in SCRIPTS {
         files.write(name, script.as_bytes())?;
     }
+
     Ok(())
 }
 
@@ -62,9 +64,6 @@ impl Page<'_> {
         let head = html! {
             meta name="color-scheme" content="light dark";
             meta name="description" content=(line);
-            meta property="og:type" content="website";
-            meta property="og:title" content=(title);
-            meta property="og:description" content=(line);
             title { (title) @if site != title { " — " (site) } }
             link rel="stylesheet" href={ (up) "site.css" };
             @for script in *scripts { script defer src={ (up) (script) } {} }
@@ -86,7 +85,8 @@ impl Page<'_> {
     }
 }
 
-/// Returns a table that can be scrolled: its name, its class, its headings, each after its class, and its rows.
+/// A table that can be scrolled: its name, its class, its headings, each after its class,
+/// and its rows.
 pub(crate) fn table(name: &str, class: &str, heads: &[(&str, &str)], rows: &Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(name) {
@@ -100,16 +100,18 @@ pub(crate) fn table(name: &str, class: &str, heads: &[(&str, &str)], rows: &Mark
     }
 }
 
-/// Returns how far a bar with its interval reaches, to the left and to the right.
+/// How far a bar with its interval reaches, to the left and to the right.
 pub(crate) fn ends(value: &Estimate) -> [f64; 2] {
     if value.bounded() { [value.low, value.high] } else { [value.value; 2] }
 }
 
-/// Returns a bar from 0 to a value with its interval, where `from` and `to` are the picture's ends.
+/// A bar from 0 to a value with its interval, where `from` and `to` are the picture's ends.
 pub(crate) fn bar(value: &Estimate, (from, to): (f64, f64)) -> Markup {
-    let place = |number: f64| (100.0 * (number - from) / (to - from).max(f64::MIN_POSITIVE)).clamp(0.0, 100.0);
-    let x = |number: f64| format!("{:.1}", place(number));
-    let (zero, end) = (place(0.0), place(value.value));
+    let position = |number: f64| {
+        (100.0 * (number - from) / (to - from).max(f64::MIN_POSITIVE)).clamp(0.0, 100.0)
+    };
+    let x = |number: f64| format!("{:.1}", position(number));
+    let (zero, end) = (position(0.0), position(value.value));
     html! {
         svg.bar aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" {
             rect.h0 x=(format!("{:.1}", zero.min(end))) y="0" width=(format!("{:.1}", (end - zero).abs())) height="8" {}
@@ -120,7 +122,7 @@ pub(crate) fn bar(value: &Estimate, (from, to): (f64, f64)) -> Markup {
     }
 }
 
-/// Returns a value with its interval, in two parts of one cell.
+/// A value with its interval, in two parts of one cell.
 pub(crate) fn value(estimate: Option<&Estimate>) -> Markup {
     html! {
         @if let Some(one) = estimate {
@@ -129,7 +131,7 @@ pub(crate) fn value(estimate: Option<&Estimate>) -> Markup {
     }
 }
 
-/// Returns a change in per cent or points with its interval likewise.
+/// A change in per cent or points with its interval likewise.
 pub(crate) fn change(estimate: Option<&Estimate>) -> Markup {
     html! {
         @if let Some(one) = estimate {

@@ -1,19 +1,23 @@
-//! Many runs as plain files that a browser shows without a server: from a directory, a zip, or any place for static
-//! files.
+//! Many runs as plain files that a browser shows without a server: from a directory, a zip, or any
+//! place for static files.
 //!
-//! - `check`: whether a journal from somebody else may go in; `anonymous`: whose machine it was, taken out.
+//! - `check`: whether a journal from somebody else may go in; `anonymous`: whose machine it was,
+//!   taken out.
 //! - `gather`: finds journals in any mixture of files, runs' directories and fleets.
-//! - `reading`: the journals, read on all processors; those that `state` knows from the last time are not.
-//! - `record`: what is kept of a run beside its page (`r/ID.js`); `entry`: what of that lists and rankings need.
+//! - `reading`: the journals, read on all processors; those that `state` knows from the last time
+//!   are not.
+//! - `record`: the summary of a run that is kept beside its page (`r/ID.js`); `entry`: the part of
+//!   it that lists and rankings need.
 //! - `class`, `measure`, `board`: which runs may be ranked together, by what, and how.
 //! - `hints`: which facts go with the differences between the systems of a class.
-//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `embed`: what other pages show of a run.
-//!   Tables stand in them; scripts (`assets/`) only filter and sort.
-//! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
+//! - `front`, `page`, `host`, `model`, `aside`: the pages. Tables stand in them; scripts
+//!   (`assets/`) only filter and sort.
+//! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other
+//!   way.
 //!
-//! A run's files are named after its journal's content (`name`), so that a link to it lasts, and the same input gives
-//! the same bytes. What stands for a stranger's words is a name that no other words have; what decides compares the
-//! words.
+//! A run's files are named after its journal's content (`name`), so that a link to it lasts, and
+//! the same input gives the same bytes. A name that stands for a stranger's words is a hash of
+//! them; decisions compare the words themselves.
 
 mod anonymous;
 mod aside;
@@ -21,7 +25,6 @@ mod board;
 mod check;
 mod class;
 mod data;
-mod embed;
 mod entry;
 mod files;
 mod front;
@@ -33,8 +36,6 @@ mod measure;
 mod model;
 mod name;
 mod page;
-mod picture;
-mod price;
 mod reading;
 mod record;
 mod state;
@@ -46,14 +47,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use analysis::Summary;
-use anonymous::Replaced;
 use board::Board;
 use catalogue::Catalogue;
 pub use check::check;
 use files::Files;
 use fleet::Refused;
 use gather::Gathered;
-pub use price::Prices;
+use journal::Replaced;
 use reading::Reading;
 use state::{Keeper, Pages, State};
 
@@ -68,11 +68,7 @@ pub struct Asked<'a> {
     pub title: &'a str,
     /// True if the owners of the machines are left out.
     pub anonymous: bool,
-    /// The address it will have, which pictures in other pages need; may be empty.
-    pub url: &'a str,
-    /// The prices and the power of systems.
-    pub prices: &'a Prices,
-    /// The directory where it is remembered which journals were read; without one all are read.
+    /// The directory that keeps the state of the last build; without one all journals are read.
     pub cache: Option<&'a Path>,
 }
 
@@ -106,7 +102,7 @@ struct Site<'a> {
 pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let files = Files::open(asked.into)?;
     let site = Site { asked, catalogue, files: &files };
-    let made_by = format!("{} {} {:?}", record::made_by(asked.url), Summary::made_by(), asked.anonymous);
+    let made_by = format!("{} {} {:?}", record::PAGES, Summary::made_by(), asked.anonymous);
     let keeper = asked.cache.and_then(|cache| Keeper::new(cache, asked.into, made_by));
     let (gathered, state) = rayon::join(
         || Gathered::new(asked.sources, asked.into, catalogue),
@@ -121,8 +117,9 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     if entries.is_empty() {
         bail!("no run was found in what was named; `unixmark list runs` shows where runs are");
     }
+
     built.runs = entries.len();
-    let board = Board::new(entries.into_values().collect(), &columns, asked.prices, catalogue);
+    let board = Board::new(entries.into_values().collect(), &columns, catalogue);
     let (csv, (data, systems)) = rayon::join(
         || files.write("runs.csv", front::csv(&board)?.as_bytes()),
         || {
@@ -130,7 +127,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
                 || data::write(&board, &files),
                 || {
                     hints::write(&board, &columns, site)?;
-                    pages(&board, site, last)
+                    write_pages(&board, site, last)
                 },
             )
         },
@@ -146,12 +143,16 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
 }
 
 /// Writes all pages but those of runs; returns those of each system.
-fn pages(board: &Board, site: Site<'_>, last: BTreeMap<String, Pages>) -> Result<BTreeMap<String, Pages>> {
+fn write_pages(
+    board: &Board,
+    site: Site<'_>,
+    last: BTreeMap<String, Pages>,
+) -> Result<BTreeMap<String, Pages>> {
     let Site { asked: Asked { title, .. }, files, .. } = site;
     layout::assets(files)?;
     let systems = host::write(board, site, last)?;
     files.write("index.html", front::page(board, title).as_bytes())?;
-    files.write("runs.html", front::runs(board, title).as_bytes())?;
+    files.write("runs.html", front::runs_page(board, title).as_bytes())?;
     files.write("models.html", model::page(board, title).as_bytes())?;
     files.write("compare.html", aside::page(title).as_bytes())?;
     Ok(systems)

@@ -4,18 +4,17 @@ use anyhow::Result;
 use maud::html;
 
 use crate::class::Class;
-use crate::embed;
 use crate::layout::UP;
 use crate::name::name_of;
 use crate::record::Record;
 use analysis::Results;
-use report::{Format, Repeat, Subject, score};
+use report::{Format, Repeat, Subject};
 
-/// Returns the page.
+/// The page.
 ///
 /// # Errors
 /// The report cannot be rendered: a defect.
-pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<String> {
+pub(crate) fn page(record: &Record, results: &Results) -> Result<String> {
     let report = report::render(Subject::Run(results), Format::Html)?;
     let id = &record.id;
     let links = html! {
@@ -31,12 +30,6 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
     };
     let run = record.run();
     let repeat = Repeat::new(run);
-    let base = if url.is_empty() { String::new() } else { format!("{}/", url.trim_end_matches('/')) };
-    let has_chart = record.has_chart();
-    let frame = {
-        let (width, height) = embed::SIZE;
-        format!("<iframe src=\"{base}e/{id}.html\" width=\"{width}\" height=\"{height}\" title=\"unixmark\"></iframe>")
-    };
     let again = html! {
         section {
             h2 { "On this site" }
@@ -49,35 +42,10 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
                 @if !repeat.left_out.is_empty() {
                     tr { th scope="row" { "Left out of it" } td { (repeat.left_out) } }
                 }
-                tr { th scope="row" { "A badge for other pages" } td {
-                    code { "[![unixmark](" (base) "r/" (id) ".svg)](" (base) "r/" (id) ".html)" }
-                } }
-                tr { th scope="row" { "A frame in other pages" } td { code { (frame) } } }
-                @if has_chart { tr { th scope="row" { "A chart" } td { a href={ (id) ".chart.svg" } { (id) ".chart.svg" } } } }
                 tr { th scope="row" { "The report again" } td { code { "unixmark report " (id) ".jsonl" } } }
             }
         }
     };
-    let summary = html! {
-        meta property="og:type" content="article";
-        meta property="og:title" content=(run.name);
-        meta property="og:description" content=(description(record));
-        @if !base.is_empty() {
-            meta property="og:url" content={ (base) "r/" (id) ".html" };
-        }
-    };
-    let report = report.replacen("<title>", &format!("{}<title>", words::clean(&summary.0)), 1);
     let report = report.replacen("<header>", &format!("<header>{}", words::clean(&links.0)), 1);
     Ok(report.replacen("</main>", &format!("{}</main>", words::clean(&again.0)), 1))
-}
-
-/// The result in a line.
-fn description(record: &Record) -> String {
-    let index = |index: &analysis::Index| {
-        let copies = words::copies(index.copies);
-        format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.halves()))
-    };
-    let indexes: Vec<String> = record.system_indexes().map(index).collect();
-    let about = record.about();
-    if indexes.is_empty() { about } else { format!("Index {}; {about}", indexes.join(", ")) }
 }

@@ -1,5 +1,5 @@
-//! The record that a site keeps of a run beside its page: enough for every list and comparison, so that no journal is
-//! read twice.
+//! The record that a site keeps of a run beside its page: enough for every list and comparison, so
+//! that no journal is read twice.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -7,20 +7,24 @@ use serde_json::Value;
 
 use crate::class::Class;
 use crate::files::Files;
-use analysis::{CostTotal, Figure, Index, Results, Summary};
-use journal::{Cell, Fact, Facts, Key, Run};
+use analysis::{Figure, Index, Results, Summary, cost};
+use journal::{Cell, Fact, Facts, Key, Run, View};
+use report::{Extent, Format, Layout, Subject};
 use stats::Estimate;
 
 /// The maker of pages: a hash of the code from results to pages.
-const PAGES: &str = env!("PAGES");
+pub(crate) const PAGES: &str = env!("PAGES");
 
 /// The function that a page's script has for a record, which makes the file loadable from anywhere.
-const CALL: &str = "unixmark.run(";
+const SCRIPT_BEGIN: &str = "unixmark.run(";
+
+/// Characters of a line of an answer.
+const MAX_ANSWER: usize = 2000;
 
 /// The compiler of the programs, which is a fact of the build.
 const COMPILER: &str = "build.compiler";
 
-/// The facts by which runs can be told apart: name, and what the filter is called.
+/// The facts by which runs can be filtered: a fact's name, and its filter's label.
 pub(crate) const FACETS: [(&str, &str); 18] = [
     ("cpu.model", "Processor"),
     ("cpu.topology", "Topology"),
@@ -43,7 +47,7 @@ pub(crate) const FACETS: [(&str, &str); 18] = [
 ];
 
 /// The place of the processor among them.
-pub(crate) const MODEL: usize = 0;
+pub(crate) const MODEL_FACET: usize = 0;
 
 /// A run in a site.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,6 +63,9 @@ pub(crate) struct Record {
     /// The costs of conditions, of a run about that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) costs: Vec<Change>,
+    /// What a comparison of commands found, in sentences; empty of others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) answer: String,
 }
 
 /// The change by a condition in a cell, or over the tests of an index.
@@ -73,96 +80,164 @@ pub(crate) struct Change {
     pub(crate) against: String,
     /// `%`, or `points` of deadlines met.
     pub(crate) unit: String,
-    /// True if a smaller change is better: of times and latencies.
+    /// True if a smaller change is better, as with times and latencies.
     pub(crate) is_lower_better: bool,
     /// It, with its interval.
     #[serde(flatten)]
     pub(crate) change: Estimate,
 }
 
-/// Returns what conditions cost: over each index, and in each cell by its first measure.
-fn costs(results: &Results) -> Vec<Change> {
-    let Some(cost) = results.cost() else { return Vec::new() };
-    let change = |key: &Key, label: &str, unit: &str, is_lower_better: bool, change: Estimate| {
-        let [label, against, unit] = [label, &cost.against, unit].map(str::to_owned);
-        Change { key: key.clone(), label, against, unit, is_lower_better, change }
+/// The costs of conditions: over each index, and in each cell by its first measure.
+fn condition_costs(results: &Results) -> Vec<Change> {
+    let Some(cost) = results.cost() else {
+        return Vec::new();
     };
+
     let mut costs: Vec<Change> = Vec::new();
     for condition in &cost.conditions {
-        costs.extend(condition.totals.iter().map(|CostTotal { id, name: label, copies, load, mean }| {
-            let (test, load, condition) = (format!("index.{id}"), load.clone(), condition.name.clone());
-            let key = Key { test, copies: *copies, load, condition };
-            change(&key, label, "%", false, mean.delta)
-        }));
-        for one in condition.effects.iter().map(|effect| &effect.comparison) {
-            let Cell { key, label, .. } = &one.cell;
-            if !costs.iter().any(|known| known.key == *key) {
-                costs.push(change(key, label, one.measure.delta_unit(), one.lower_is_better(), one.change()));
+        for cost::Total { id, name, copies, load, mean } in &condition.totals {
+            costs.push(Change {
+                key: Key {
+                    test: format!("index.{id}"),
+                    copies: *copies,
+                    load: load.clone(),
+                    condition: condition.name.clone(),
+                },
+                label: name.to_string(),
+                against: cost.against.clone(),
+                unit: "%".to_owned(),
+                is_lower_better: false,
+                change: mean.delta,
+            });
+        }
+
+        for comparison in condition.effects.iter().map(|effect| &effect.comparison) {
+            let Cell { key, label, .. } = &comparison.cell;
+            // A figure whose better direction is unknown has no rank.
+            let is_known = costs.iter().any(|cost| cost.key == *key);
+            if is_known || comparison.direction().is_none() {
+                continue;
             }
+            costs.push(Change {
+                key: key.clone(),
+                label: label.clone(),
+                against: cost.against.clone(),
+                unit: comparison.measure.delta_unit().to_owned(),
+                is_lower_better: comparison.lower_is_better(),
+                change: comparison.change(),
+            });
         }
     }
+
     costs
 }
 
+/// What a comparison of commands found; nothing of other runs, and of those that compared nothing.
+fn answer(results: &Results) -> Result<String> {
+    let has_comparison = results.cost().is_some_and(|cost| cost.effects().next().is_some());
+    if results.run.view != View::Ab || !has_comparison {
+        return Ok(String::new());
+    }
+
+    let extent = Extent::Answer;
+    let layout = Layout { extent, room: MAX_ANSWER, ..Layout::from(Format::Text) };
+    Ok(report::render(Subject::Run(results), layout)?.trim().replace('\n', " "))
+}
+
 impl Record {
-    /// Returns the record of a run whose journal has `bytes` bytes.
+    /// The record of a run whose journal has `bytes` bytes.
     ///
     /// # Errors
     /// It cannot be encoded: a defect.
-    pub(crate) fn new(id: &str, results: &Results, bytes: u64, url: &str) -> Result<Record> {
+    pub(crate) fn new(id: &str, results: &Results, bytes: u64) -> Result<Record> {
         let mut summary = Summary::from_results(results, bytes);
-        summary.figures.iter_mut().for_each(|figure| figure.samples.clear());
-        let is_facet = |name: &str| FACETS.iter().any(|(facet, _)| *facet == name);
-        summary.facts = summary.facts.into_iter().filter(|fact| is_facet(&fact.name)).collect::<Facts>();
+        for figure in &mut summary.figures {
+            figure.samples.clear();
+        }
+
+        summary.facts = summary
+            .facts
+            .into_iter()
+            .filter(|fact| FACETS.iter().any(|(name, _)| *name == fact.name))
+            .collect::<Facts>();
         if let Some(build) = &results.run.build {
             let [name, label, group] = [COMPILER, "Compiler", "Software"].map(str::to_owned);
-            summary.facts.push(Fact { name, label, group, value: build.compiler.clone(), quantity: None });
+            summary.facts.push(Fact {
+                name,
+                label,
+                group,
+                value: build.compiler.clone(),
+                quantity: None,
+            });
         }
-        let (class, costs) = (Class::new(&results.run).id, costs(results));
-        let record = Record { pages: made_by(url), id: id.to_owned(), class, summary, costs };
+
+        let record = Record {
+            pages: PAGES.to_owned(),
+            id: id.to_owned(),
+            class: Class::new(&results.run).id,
+            summary,
+            costs: condition_costs(results),
+            answer: answer(results)?,
+        };
         let value = serde_json::to_value(record).context("a run cannot be encoded")?;
-        serde_json::from_value(cleaned(value)).context("a run cannot be encoded")
+        serde_json::from_value(clean_value(value)).context("a run cannot be encoded")
     }
 
-    /// Returns the record as a script.
+    /// The record as a script, which calls a function with it.
     ///
     /// # Errors
     /// It cannot be encoded: a defect.
-    pub(crate) fn script(&self) -> Result<String> {
-        Ok(format!("{CALL}{});\n", serde_json::to_string(self).context("a run cannot be encoded")?))
+    pub(crate) fn to_script(&self) -> Result<String> {
+        Ok(format!(
+            "{SCRIPT_BEGIN}{});\n",
+            serde_json::to_string(self).context("a run cannot be encoded")?
+        ))
     }
 
-    /// Returns the record that is kept of a run, if this very tool made it for this address.
-    pub(crate) fn read(files: &Files, id: &str, url: &str) -> Option<Record> {
+    /// The record that is kept of a run, if this very tool made it.
+    pub(crate) fn read(files: &Files, id: &str) -> Option<Record> {
         let script = files.read(&format!("r/{id}.js"))?;
-        let text = script.strip_prefix(CALL)?.strip_suffix(");\n")?;
+        let text = script.strip_prefix(SCRIPT_BEGIN)?.strip_suffix(");\n")?;
         let record: Record = serde_json::from_str(text).ok()?;
-        (record.pages == made_by(url) && record.summary.is_of(record.summary.journal_bytes)).then_some(record)
+        (record.pages == PAGES && record.summary.is_of(record.summary.journal_bytes))
+            .then_some(record)
     }
 
     pub(crate) fn run(&self) -> &Run {
         &self.summary.run
     }
 
-    /// The name that tells its system from others: the host, unless that was taken out.
+    /// The name that distinguishes the run's system from others: the host, unless that was taken
+    /// out.
     pub(crate) fn system(&self) -> &str {
-        if self.run().is_redacted() || self.run().host.is_empty() { &self.id } else { &self.run().host }
+        if self.run().is_redacted() || self.run().host.is_empty() {
+            &self.id
+        } else {
+            &self.run().host
+        }
     }
 
-    /// The name that people have for its system.
+    /// The system's name as it is shown.
     pub(crate) fn host(&self) -> &str {
         let Run { host, comment, .. } = self.run();
-        [host.as_str(), comment].into_iter().find(|name| !name.is_empty()).unwrap_or("a machine without a name")
+        [host.as_str(), comment]
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .unwrap_or("a machine without a name")
     }
 
-    /// The first facts of its system.
-    pub(crate) fn about(&self) -> String {
-        let fact = |name: &str| self.summary.facts.value(name).map(str::to_owned);
+    /// The system's processor, number of CPUs and distribution.
+    pub(crate) fn describe_system(&self) -> String {
+        let facts = &self.summary.facts;
         let cpus = words::count(self.run().cpus, "CPU");
-        [fact("cpu.model"), Some(cpus), fact("system.os")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        [facts.value("cpu.model"), Some(&cpus), facts.value("system.os")]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<&str>>()
+            .join(", ")
     }
 
-    /// The figures that stand for themselves.
+    /// The figures, but those of controls.
     pub(crate) fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.summary.figures.iter().filter(|figure| !figure.cell.control)
     }
@@ -170,11 +245,6 @@ impl Record {
     /// The system index at each number of copies, where all its tests were measured.
     pub(crate) fn system_indexes(&self) -> impl Iterator<Item = &Index> {
         self.summary.indexes.iter().filter(|index| index.complete && index.id == "system")
-    }
-
-    /// Returns true if it has a chart: of its index by test.
-    pub(crate) fn has_chart(&self) -> bool {
-        self.summary.indexes.iter().any(|index| index.id == "system")
     }
 
     /// Warnings about all of its figures.
@@ -197,17 +267,14 @@ impl Record {
     }
 }
 
-/// Returns the maker of pages for an address.
-pub(crate) fn made_by(url: &str) -> String {
-    format!("{PAGES} {url}").trim_end().to_owned()
-}
-
 /// A value in which no text disturbs the page it is shown on.
-fn cleaned(value: Value) -> Value {
+fn clean_value(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(words::clean(&text)),
-        Value::Array(items) => items.into_iter().map(cleaned).collect(),
-        Value::Object(items) => items.into_iter().map(|(key, item)| (words::clean(&key), cleaned(item))).collect(),
+        Value::Array(items) => items.into_iter().map(clean_value).collect(),
+        Value::Object(items) => {
+            items.into_iter().map(|(key, item)| (words::clean(&key), clean_value(item))).collect()
+        }
         other => other,
     }
 }

@@ -1,6 +1,6 @@
-//! The state of a site's last build, kept in the user's cache: journals that are as they were are not read again, and
-//! pages of systems whose runs are the same are not made again. Without it everything is read, and the site is the
-//! same.
+//! The state of a site's last build, kept in the user's cache: journals that are as they were are
+//! not read again, and pages of systems whose runs are the same are not made again. Without it
+//! everything is read, and the site is the same.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -10,16 +10,16 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::anonymous::Replaced;
 use crate::entry::{Columns, Entry};
 use archive::hash;
+use journal::Replaced;
 
-/// A file that was changed so shortly before it was looked at may be changed again without a trace: the coarsest times
-/// of files are two seconds.
-const TOO_YOUNG: Duration = Duration::from_secs(2);
+/// A file that was changed more shortly before it was read may be changed again without a trace:
+/// the coarsest times of files are two seconds.
+const MIN_AGE: Duration = Duration::from_secs(2);
 
-/// More than the first line of the file has.
-const LONGEST: u64 = 64 << 10;
+/// More than the file's first line has: another file is not read further.
+const MAX_HEAD_BYTES: u64 = 64 << 10;
 
 /// The first line of the file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub(crate) struct Known {
 /// The files of a system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pages {
-    /// Stands for all that is in them.
+    /// A name that stands for all that is in them.
     pub(crate) of: String,
     pub(crate) names: Vec<String>,
 }
@@ -81,65 +81,78 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Returns where in the directory `cache` the state of the site at `into` is kept; `made_by` says what makes the
-    /// site, and with which options. `None` if the site's path is not UTF-8, or there is none.
+    /// The keeper, in the directory `cache`, of the state of the site at `into`; `made_by` names
+    /// the tool that makes the site, and its options. `None` if there is no site, or its path is
+    /// not UTF-8.
     pub(crate) fn new(cache: &Path, into: &Path, made_by: String) -> Option<Keeper> {
         let into = into.canonicalize().ok()?;
         let file = cache.join(format!("{:016x}.json", hash(into.to_str()?)));
         Some(Keeper { file, made_by, into })
     }
 
-    /// Returns the state that was kept; an empty one if it was made by another tool or for other options, or is
-    /// damaged.
+    /// The state that was kept; an empty one if it was made by another tool or for other
+    /// options, or is damaged.
     pub(crate) fn read(&self) -> State {
-        let read = || {
-            let text = files::read_text(&self.file, u64::MAX).ok()?;
-            let (head, body) = text.split_once('\n')?;
-            let head: Head = serde_json::from_str(head).ok()?;
-            let is_own = head == self.head(body);
-            if is_own { serde_json::from_str(body).ok() } else { None }
-        };
-        read().unwrap_or_default()
+        self.try_read().unwrap_or_default()
+    }
+
+    fn try_read(&self) -> Option<State> {
+        let text = files::read_text(&self.file, u64::MAX).ok()?;
+        let (head, body) = text.split_once('\n')?;
+        let head: Head = serde_json::from_str(head).ok()?;
+        if head != self.head(body) {
+            return None;
+        }
+
+        serde_json::from_str(body).ok()
     }
 
     /// Keeps the state, and removes those of sites that are gone.
     pub(crate) fn write(&self, state: &State) {
-        let write = || -> anyhow::Result<()> {
-            let folder = self.file.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(folder)?;
-            let body = serde_json::to_string(state)?;
-            let head = serde_json::to_string(&self.head(&body))?;
-            files::write_atomically(&self.file, format!("{head}\n{body}").as_bytes())?;
-            for path in fs::read_dir(folder)?.flatten().map(|entry| entry.path()) {
-                if head_of(&path).is_some_and(|head| !head.into.exists()) {
-                    fs::remove_file(&path)?;
-                }
-            }
-            Ok(())
-        };
         // Without a state the next build takes longer, that is all.
-        let _ = write();
+        let _ = self.try_write(state);
     }
 
+    fn try_write(&self, state: &State) -> anyhow::Result<()> {
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        files::make_private_directories(folder)?;
+        let body = serde_json::to_string(state)?;
+        let head = serde_json::to_string(&self.head(&body))?;
+        files::write_atomically(&self.file, format!("{head}\n{body}").as_bytes())?;
+
+        for entry in fs::read_dir(folder)?.flatten() {
+            let path = entry.path();
+            if read_head(&path).is_some_and(|head| !head.into.exists()) {
+                fs::remove_file(&path)?;
+            }
+        }
+
+        Ok(())
+    }
+
+    /// The first line of a file whose rest is `body`.
     fn head(&self, body: &str) -> Head {
         Head { made_by: self.made_by.clone(), into: self.into.clone(), hash: hash(body) }
     }
 }
 
-fn head_of(path: &Path) -> Option<Head> {
+/// The first line of the file at `path`, if that is a site's state.
+fn read_head(path: &Path) -> Option<Head> {
     let mut line = String::new();
-    BufReader::new(files::open_regular(path).ok()?.take(LONGEST)).read_line(&mut line).ok()?;
+    BufReader::new(files::open_regular(path).ok()?.take(MAX_HEAD_BYTES))
+        .read_line(&mut line)
+        .ok()?;
     serde_json::from_str(&line).ok()
 }
 
 impl Stamp {
-    /// Returns the stamp of a file now; `None` where a later change might not show in it.
+    /// The stamp of a file now; `None` where a later change might not show in it.
     pub(crate) fn read(path: &Path) -> Option<Stamp> {
         let metadata = fs::metadata(path).ok()?;
         let (place, changed) = place_and_change(&metadata);
         let modified = metadata.modified().ok()?;
         let latest = modified.max(SystemTime::UNIX_EPOCH + changed);
-        let is_old = SystemTime::now().duration_since(latest).is_ok_and(|age| age > TOO_YOUNG);
+        let is_old = SystemTime::now().duration_since(latest).is_ok_and(|age| age > MIN_AGE);
         let modified = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         is_old.then_some(Stamp { bytes: metadata.len(), modified, place })
     }
@@ -149,7 +162,8 @@ impl Stamp {
 fn place_and_change(metadata: &Metadata) -> ([i64; 4], Duration) {
     use std::os::unix::fs::MetadataExt;
     let (seconds, nanoseconds) = (metadata.ctime(), metadata.ctime_nsec());
-    let changed = Duration::new(seconds.try_into().unwrap_or(0), nanoseconds.try_into().unwrap_or(0));
+    let changed =
+        Duration::new(seconds.try_into().unwrap_or(0), nanoseconds.try_into().unwrap_or(0));
     ([metadata.dev().cast_signed(), metadata.ino().cast_signed(), seconds, nanoseconds], changed)
 }
 

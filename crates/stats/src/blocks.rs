@@ -1,19 +1,22 @@
-//! Values by the number of the block that they were measured in.
+//! Values by the number of the block in which they were measured.
 
-/// Values by the number of their block, in its order.
+/// The number of a block and the value in it, in the order of the blocks.
 pub type ByBlock = Vec<(u32, f64)>;
 
-/// Returns `values` − `base` in every block that both have.
+/// `values` − `base` in every block that both have.
 pub fn block_differences(values: &[(u32, f64)], base: &[(u32, f64)]) -> ByBlock {
-    values.iter().filter_map(|(block, value)| Some((*block, value - in_block(base, *block)?))).collect()
+    values
+        .iter()
+        .filter_map(|(block, value)| Some((*block, value - in_block(base, *block)?)))
+        .collect()
 }
 
-/// Returns the value in a block, if there is one; `values` are in the order of their blocks.
+/// The value in a block, if there is one.
 pub fn in_block(values: &[(u32, f64)], block: u32) -> Option<f64> {
     values.binary_search_by_key(&block, |(number, _)| *number).ok().map(|place| values[place].1)
 }
 
-/// Returns the values alone.
+/// The values without the numbers of their blocks.
 pub fn without_blocks(values: &[(u32, f64)]) -> Vec<f64> {
     values.iter().map(|(_, value)| *value).collect()
 }

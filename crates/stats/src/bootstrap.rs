@@ -1,18 +1,24 @@
-//! The standard error of a mean of several estimates whose samples share blocks.
+//! The interval of a mean of several statistics whose samples share blocks.
+//!
+//! Blocks are resampled jointly: a resample draws the same blocks of every sample, by their
+//! numbers, so that noise that hits a whole block is counted once and not averaged away (Davison &
+//! Hinkley, Bootstrap Methods, §3.8).
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::{in_block, quantile_975, without_blocks};
 
-/// Resamples; the error of the standard error itself is then 1/√(2·1000) = 2.2 %.
-const RESAMPLES: usize = 1000;
+/// With so many resamples the standard error has itself an error of 1/√(2·1000) = 2.2 %.
+const MAX_RESAMPLES: usize = 1000;
 
-/// Values drawn in all, at most: a run of days has so narrow an interval that 50 resamples of it
-/// (10 % of the width) serve, and a report must not take minutes.
-const DRAWS: usize = 4_000_000;
+/// Then its error is 1/√(2·50) = 10 %, which serves for the narrow interval of a run of days.
+const MIN_RESAMPLES: usize = 50;
 
-/// One sample and the statistic that is taken of it.
+/// Values drawn in all resamples together: a report must not take minutes.
+const MAX_DRAWN_VALUES: usize = 4_000_000;
+
+/// A sample, and a statistic of it.
 pub struct Sampled<'a> {
     /// One value per block, in block order.
     pub values: &'a [(u32, f64)],
@@ -21,89 +27,103 @@ pub struct Sampled<'a> {
 }
 
 /// Draws the same blocks of several samples.
-pub(super) struct Blocks<'a> {
+pub(super) struct BlockSampler<'a> {
     samples: Vec<&'a [(u32, f64)]>,
-    /// The value of each sample in each of all blocks.
+    /// For each sample, its value in each block that any sample has.
     values: Vec<Vec<Option<f64>>>,
-    count: usize,
+    block_count: usize,
     random: Pcg64Mcg,
 }
 
-impl<'a> Blocks<'a> {
-    /// The blocks that any of the samples has.
-    pub(super) fn new(samples: impl Iterator<Item = &'a [(u32, f64)]>) -> Blocks<'a> {
+impl<'a> BlockSampler<'a> {
+    pub(super) fn new(samples: impl Iterator<Item = &'a [(u32, f64)]>) -> BlockSampler<'a> {
         let samples: Vec<&[(u32, f64)]> = samples.collect();
-        let mut numbers: Vec<u32> = samples.iter().copied().flatten().map(|(number, _)| *number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let in_all = |sample: &&[(u32, f64)]| numbers.iter().map(|number| in_block(sample, *number)).collect();
-        let values = samples.iter().map(in_all).collect();
-        Blocks { samples, values, count: numbers.len(), random: Pcg64Mcg::seed_from_u64(1) }
+        let mut blocks: Vec<u32> =
+            samples.iter().copied().flatten().map(|(block, _)| *block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+
+        let values = samples
+            .iter()
+            .map(|sample| blocks.iter().map(|block| in_block(sample, *block)).collect())
+            .collect();
+        let random = Pcg64Mcg::seed_from_u64(1);
+        BlockSampler { samples, values, block_count: blocks.len(), random }
     }
 
-    /// Returns the places of as many blocks as there are, with replacement.
+    /// Draws as many blocks as there are, with replacement. Returns their places.
     pub(super) fn draw(&mut self) -> Vec<usize> {
-        (0..self.count).map(|_| self.random.random_range(0..self.count)).collect()
+        (0..self.block_count).map(|_| self.random.random_range(0..self.block_count)).collect()
     }
 
-    /// Returns what a sample has in the drawn blocks. One without some of the blocks takes the draws that fall on those
-    /// it has, and draws for itself what is missing.
+    /// A sample's values in the drawn blocks, as many as the sample has. If it lacks some of these
+    /// blocks, the missing values are drawn from all of its own.
     pub(super) fn take(&mut self, drawn: &[usize], sample: usize) -> Vec<f64> {
-        let own = self.samples[sample];
-        let mut taken: Vec<f64> =
-            drawn.iter().filter_map(|place| self.values[sample][*place]).take(own.len()).collect();
-        while taken.len() < own.len() {
-            taken.push(own[self.random.random_range(0..own.len())].1);
+        let values = self.samples[sample];
+        let mut taken: Vec<f64> = drawn
+            .iter()
+            .filter_map(|place| self.values[sample][*place])
+            .take(values.len())
+            .collect();
+        while taken.len() < values.len() {
+            taken.push(values[self.random.random_range(0..values.len())].1);
         }
         taken
     }
 }
 
-/// Returns the factor by which a statistic of so few values must be stretched, since resamples of n vary by (n − 1)/n
-/// of what samples do.
-pub(super) fn stretch(count: usize) -> f64 {
+/// √(n/(n−1)), by which deviations of resamples of n values are too small.
+pub(super) fn small_sample_stretch(count: usize) -> f64 {
     (count as f64 / (count as f64 - 1.0)).sqrt()
 }
 
-/// Returns the half-width of the 95 % interval of the mean of the samples' statistics; infinite
-/// where a sample has fewer than two values.
+/// The half-width of the 95 % interval of the mean of the samples' statistics. Infinite if a sample
+/// has fewer than two values.
 ///
-/// Blocks are resampled jointly: a resample draws the same blocks of every sample, by their numbers, so that noise
-/// that hits all of a block is counted once and not averaged away (Davison & Hinkley, Bootstrap
-/// Methods, §3.8). Deviations are scaled by √(n/(n−1)), and the quantile is Student's with the
-/// degrees of freedom of Welch and Satterthwaite, since percentile bootstraps of few blocks are too
-/// narrow (docs/methodology.md).
+/// Deviations are scaled by √(n/(n−1)), and the quantile is Student's with the degrees of freedom
+/// of Welch and Satterthwaite, since percentile bootstraps of few blocks are too narrow
+/// (docs/methodology.md).
 pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
     if samples.is_empty() || samples.iter().any(|sample| sample.values.len() < 2) {
         return f64::INFINITY;
     }
+
     let count = samples.len() as f64;
-    let centres: Vec<f64> = samples.iter().map(|sample| (sample.statistic)(&without_blocks(sample.values))).collect();
-    let resamples = resamples(samples.iter().map(|sample| sample.values.len()).sum());
-    let mut blocks = Blocks::new(samples.iter().map(|sample| sample.values));
+    let centres: Vec<f64> =
+        samples.iter().map(|sample| (sample.statistic)(&without_blocks(sample.values))).collect();
+    let resamples = resample_count(samples.iter().map(|sample| sample.values.len()).sum());
+    let mut sampler = BlockSampler::new(samples.iter().map(|sample| sample.values));
+
+    // Of the mean's deviations, and of each sample's share in them.
     let mut sum_of_squares = 0.0;
-    let mut own = vec![0.0; samples.len()];
+    let mut sums_of_squares = vec![0.0; samples.len()];
     for _ in 0..resamples {
-        let draw = blocks.draw();
+        let drawn = sampler.draw();
         let mut deviation = 0.0;
         for (number, sample) in samples.iter().enumerate() {
-            let drawn = blocks.take(&draw, number);
-            let one = ((sample.statistic)(&drawn) - centres[number]) * stretch(drawn.len()) / count;
-            own[number] += one * one;
-            deviation += one;
+            let values = sampler.take(&drawn, number);
+            let share = ((sample.statistic)(&values) - centres[number])
+                * small_sample_stretch(values.len())
+                / count;
+            sums_of_squares[number] += share * share;
+            deviation += share;
         }
         sum_of_squares += deviation * deviation;
     }
-    let variances: Vec<f64> = own.iter().map(|sum| sum / resamples as f64).collect();
+
+    let variances: Vec<f64> = sums_of_squares.iter().map(|sum| sum / resamples as f64).collect();
     let total: f64 = variances.iter().sum();
-    let weights: f64 =
-        variances.iter().zip(samples).map(|(v, sample)| v * v / (sample.values.len() as f64 - 1.0)).sum();
-    // No variance at all is a width of nothing, whatever the degrees of freedom.
+    let weights: f64 = variances
+        .iter()
+        .zip(samples)
+        .map(|(v, sample)| v * v / (sample.values.len() as f64 - 1.0))
+        .sum();
+    // Without any variance the width is 0, whatever the degrees of freedom.
     let degrees = if total > 0.0 { total * total / weights } else { 1.0 };
     quantile_975(degrees) * (sum_of_squares / resamples as f64).sqrt()
 }
 
-/// Returns the number of resamples for samples of this many values in all.
-pub(super) fn resamples(values: usize) -> usize {
-    (DRAWS / values.max(1)).clamp(50, RESAMPLES)
+/// The number of resamples, given how many values the samples have together.
+pub(super) fn resample_count(values: usize) -> usize {
+    (MAX_DRAWN_VALUES / values.max(1)).clamp(MIN_RESAMPLES, MAX_RESAMPLES)
 }

@@ -1,7 +1,7 @@
 //! Functions that give the same bits on every machine.
 
-/// Elementary functions of `f64` that give the same bits on every machine (the crate `libm`, from musl), as those of C
-/// libraries do not, so that a report is the same bytes wherever it is made.
+/// Elementary functions of `f64` that give the same bits on every machine (the crate `libm`, from
+/// musl), as those of C libraries do not, so that a report is the same bytes wherever it is made.
 pub trait Exact: Into<f64> + Copy {
     /// The logarithm to the base e.
     fn natural_log(self) -> f64 {

@@ -1,67 +1,105 @@
-//! The heaviness of a sample's tails.
+//! How heavy the tails of a sample are, as the degrees of freedom of a Student's t.
+//!
+//! The measure is a quotient: an outer quantile of the positive values over their median. If values
+//! are spread about 0, the median of the positive ones is the third quartile of all, and the 95 %
+//! quantile of the positive ones the 97.5 % quantile of all; `TABLE` has these of Student's t.
 
 use super::median;
 
-/// The assumption about tails that a sample does not tell otherwise: heavier than normal ones, as differences between
-/// machines are.
-const ASSUMED: f64 = 5.0;
+/// The assumption where a sample does not show otherwise: tails heavier than normal ones, as those
+/// of differences between machines are.
+const ASSUMED_DEGREES: f64 = 5.0;
 
-/// Fewer positive values tell nothing.
-const FEW: usize = 10;
+/// Fewer positive values show nothing.
+const MIN_POSITIVE_VALUES: usize = 10;
 
-/// From this many values a quantile further out is used.
-const MANY: usize = 1000;
+/// From this many positive values the 99 % quantile is used in place of the 95 % quantile.
+const MIN_VALUES_FOR_99: usize = 1000;
 
-/// The one-sided error of the interval of the quantile: 5 %.
-const NORMAL_95: f64 = 1.645;
+/// The 95 % quantile of the normal distribution: an interval to both sides is one of 90 %.
+const NORMAL_QUANTILE_95: f64 = 1.645;
 
-/// Quantiles of Student's t by degrees of freedom: the third quartile, 97.5 % and 99.5 % (Abramowitz & Stegun, table
-/// 26.10).
-const TABLE: [(f64, f64, f64, f64); 13] = [
-    (2.0, 0.816, 4.303, 9.925),
-    (3.0, 0.765, 3.182, 5.841),
-    (4.0, 0.741, 2.776, 4.604),
-    (5.0, 0.727, 2.571, 4.032),
-    (6.0, 0.718, 2.447, 3.707),
-    (7.0, 0.711, 2.365, 3.499),
-    (8.0, 0.706, 2.306, 3.355),
-    (10.0, 0.700, 2.228, 3.169),
-    (15.0, 0.691, 2.131, 2.947),
-    (20.0, 0.687, 2.086, 2.845),
-    (30.0, 0.683, 2.042, 2.750),
-    (60.0, 0.679, 2.000, 2.660),
-    (f64::INFINITY, 0.674, 1.960, 2.576),
+/// Quantiles of Student's t.
+struct StudentQuantiles {
+    degrees: f64,
+    quartile: f64,
+    quantile_975: f64,
+    quantile_995: f64,
+}
+
+/// A row of the table: degrees of freedom, the third quartile, the 97.5 % and the 99.5 % quantile.
+const fn row(
+    degrees: f64,
+    quartile: f64,
+    quantile_975: f64,
+    quantile_995: f64,
+) -> StudentQuantiles {
+    StudentQuantiles { degrees, quartile, quantile_975, quantile_995 }
+}
+
+/// Abramowitz & Stegun, table 26.10.
+const TABLE: [StudentQuantiles; 13] = [
+    row(2.0, 0.816, 4.303, 9.925),
+    row(3.0, 0.765, 3.182, 5.841),
+    row(4.0, 0.741, 2.776, 4.604),
+    row(5.0, 0.727, 2.571, 4.032),
+    row(6.0, 0.718, 2.447, 3.707),
+    row(7.0, 0.711, 2.365, 3.499),
+    row(8.0, 0.706, 2.306, 3.355),
+    row(10.0, 0.700, 2.228, 3.169),
+    row(15.0, 0.691, 2.131, 2.947),
+    row(20.0, 0.687, 2.086, 2.845),
+    row(30.0, 0.683, 2.042, 2.750),
+    row(60.0, 0.679, 2.000, 2.660),
+    row(f64::INFINITY, 0.674, 1.960, 2.576),
 ];
 
-/// Returns the degrees of freedom of the Student's t whose tails `values`, spread about 0, have on the positive side:
-/// five, unless the 90 % interval of what they tell excludes that; then the end of it that is nearer. They tell it by
-/// what the 95 % (of a thousand values or more the 99 %) quantile of the positive ones is to their median, its interval
-/// being that of order statistics. The negative side does not matter, so that it may hold any number of strange values.
+/// The degrees of freedom of the Student's t with tails like those of `values`, which are spread
+/// about 0, on the positive side. It is [`ASSUMED_DEGREES`], unless the 90 % interval of the
+/// sample's quotient (by order statistics) excludes that; then it is the nearer end of the
+/// interval. The negative side is not used, so any number of outliers may lie there.
 pub fn tail_degrees(values: &[f64]) -> f64 {
     let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let count = positive.len();
-    if count < FEW {
-        return ASSUMED;
+    if count < MIN_POSITIVE_VALUES {
+        return ASSUMED_DEGREES;
     }
+
     positive.sort_by(f64::total_cmp);
-    let share = if count < MANY { 0.95 } else { 0.99 };
-    let (place, error) = (share * count as f64, NORMAL_95 * (share * (1.0 - share) * count as f64).sqrt());
-    let middle = median(&positive);
-    // A rank from 1, kept within those that there are.
-    let at = |rank: f64| degrees(positive[(rank.ceil().max(1.0) as usize).min(count) - 1] / middle, count >= MANY);
-    ASSUMED.max(at(place + error)).min(at(place - error))
+    let median = median(&positive);
+    let uses_99 = count >= MIN_VALUES_FOR_99;
+    let share = if uses_99 { 0.99 } else { 0.95 };
+    let place = share * count as f64;
+    let error = NORMAL_QUANTILE_95 * (share * (1.0 - share) * count as f64).sqrt();
+
+    // The heavier the tails, the fewer the degrees: the higher rank gives the lower end.
+    let degrees_at = |rank: f64| {
+        let rank = (rank.ceil().max(1.0) as usize).min(count);
+        degrees_of_quotient(positive[rank - 1] / median, uses_99)
+    };
+    ASSUMED_DEGREES.max(degrees_at(place + error)).min(degrees_at(place - error))
 }
 
-/// The degrees of freedom, two to infinity, at which an outer quantile is this many times the third quartile.
-fn degrees(ratio: f64, far: bool) -> f64 {
-    let of = |row: &(f64, f64, f64, f64)| if far { row.3 / row.1 } else { row.2 / row.1 };
-    match TABLE.iter().position(|row| of(row) <= ratio) {
+impl StudentQuantiles {
+    /// The far quantile ÷ the quartile: the larger, the heavier the tails.
+    fn quotient(&self, uses_99: bool) -> f64 {
+        if uses_99 { self.quantile_995 / self.quartile } else { self.quantile_975 / self.quartile }
+    }
+}
+
+/// The degrees of freedom, two to infinity, at which Student's t has this quotient of a far
+/// quantile (0.995, or 0.975 without `uses_99`) and the quartile. Between the rows of the table
+/// they are interpolated in 1 ÷ degrees.
+fn degrees_of_quotient(quotient: f64, uses_99: bool) -> f64 {
+    match TABLE.iter().position(|row| row.quotient(uses_99) <= quotient) {
         None => f64::INFINITY,
-        Some(0) => TABLE[0].0,
+        Some(0) => TABLE[0].degrees,
         Some(place) => {
-            let (heavier, lighter) = (&TABLE[place - 1], &TABLE[place]);
-            let share = (ratio - of(lighter)) / (of(heavier) - of(lighter));
-            1.0 / (share / heavier.0 + (1.0 - share) / lighter.0)
+            let heavier = &TABLE[place - 1];
+            let lighter = &TABLE[place];
+            let share = (quotient - lighter.quotient(uses_99))
+                / (heavier.quotient(uses_99) - lighter.quotient(uses_99));
+            1.0 / (share / heavier.degrees + (1.0 - share) / lighter.degrees)
         }
     }
 }
@@ -73,7 +111,9 @@ mod tests {
 
     /// As many values as there are, where Student's t has its quantiles.
     fn ideal(degrees: f64, count: usize) -> Vec<f64> {
-        (0..count).map(|place| student_quantile((place as f64 + 0.5) / count as f64, degrees)).collect()
+        (0..count)
+            .map(|place| student_quantile((place as f64 + 0.5) / count as f64, degrees))
+            .collect()
     }
 
     #[test]
@@ -92,10 +132,13 @@ mod tests {
     /// The table's own rows, and half way between two of them.
     #[test]
     fn degrees_by_hand() {
-        assert!((degrees(2.571 / 0.727, false) - 5.0).abs() < 1e-9);
-        assert!((degrees(3.169 / 0.700, true) - 10.0).abs() < 1e-9);
-        assert_eq!((degrees(99.0, true), degrees(1.0, true)), (2.0, f64::INFINITY));
-        let between = degrees((2.571 / 0.727 + 2.447 / 0.718) / 2.0, false);
+        assert!((degrees_of_quotient(2.571 / 0.727, false) - 5.0).abs() < 1e-9);
+        assert!((degrees_of_quotient(3.169 / 0.700, true) - 10.0).abs() < 1e-9);
+        assert_eq!(
+            (degrees_of_quotient(99.0, true), degrees_of_quotient(1.0, true)),
+            (2.0, f64::INFINITY)
+        );
+        let between = degrees_of_quotient((2.571 / 0.727 + 2.447 / 0.718) / 2.0, false);
         assert!(between > 5.0 && between < 6.0);
     }
 }

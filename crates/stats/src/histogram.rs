@@ -7,33 +7,33 @@ use std::borrow::{Borrow, Cow};
 use hdrhistogram::Histogram as Counters;
 use serde::{Deserialize, Serialize};
 
-/// Three figures of every value are kept.
-const FIGURES: u8 = 3;
+/// So many significant figures of every value are kept.
+const SIGNIFICANT_FIGURES: u8 = 3;
 
-/// A histogram of durations in ns. In journals it is the text of HdrHistogram's logs: V2, deflated,
-/// in base64.
+/// A histogram of durations in ns. In journals it is a text, as in HdrHistogram's logs: V2,
+/// deflated, in base64.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Histogram {
-    form: Form,
+    content: Content,
 }
 
-/// As it is kept: one that was read stays packed, since its counters take a thousand times as much.
+/// A histogram that was read stays packed, since its counters take a thousand times as much memory.
 #[derive(Debug, Clone)]
-enum Form {
+enum Content {
     Open(Counters<u64>),
     Packed(Box<str>),
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram { form: Form::Open(empty()) }
+        Histogram { content: Content::Open(empty()) }
     }
 }
 
-/// No durations yet, and room for any.
+/// Counters without any duration, and with room for all.
 fn empty() -> Counters<u64> {
-    Counters::new(FIGURES).unwrap_or_else(|_| unreachable!("3 figures are legal"))
+    Counters::new(SIGNIFICANT_FIGURES).unwrap_or_else(|_| unreachable!("3 figures are legal"))
 }
 
 impl PartialEq for Histogram {
@@ -43,6 +43,15 @@ impl PartialEq for Histogram {
 }
 
 impl Histogram {
+    /// The histogram in a text of another program, of any number of figures and of whatever its
+    /// values are: HdrHistogram's V2, deflated or not, in base64.
+    ///
+    /// # Errors
+    /// The text is none, or is damaged.
+    pub fn from_another(text: &str) -> Result<Histogram, String> {
+        Ok(Histogram { content: Content::Open(packed::unpack_any(text)?) })
+    }
+
     /// Counts a duration once.
     pub fn record(&mut self, ns: u64) {
         self.record_many(ns, 1);
@@ -50,104 +59,105 @@ impl Histogram {
 
     /// Counts a duration `count` times.
     pub fn record_many(&mut self, ns: u64, count: u64) {
-        // It grows to whatever value comes; only memory could fail it.
-        let _ = self.opened().record_n(ns, count);
+        // The counters grow to any value, so this never fails.
+        let _ = self.open_counters().record_n(ns, count);
     }
 
-    /// Counts everything of another.
+    /// Adds the durations of another histogram.
     pub fn add(&mut self, other: &Histogram) {
-        let _ = self.opened().add(&*other.counters());
+        let _ = self.open_counters().add(&*other.counters());
     }
 
-    /// Returns the histogram of everything in several.
+    /// Makes the histogram of the durations in several.
     pub fn sum(parts: impl IntoIterator<Item: Borrow<Histogram>>) -> Histogram {
         let mut all = Histogram::default();
         parts.into_iter().for_each(|part| all.add(part.borrow()));
         all
     }
 
-    /// Returns the number of durations.
+    /// The number of durations.
     pub fn count(&self) -> u64 {
         self.counters().len()
     }
 
-    /// Returns true if `share` (0.99 for p99) of the durations can be told: ten of them must lie beyond.
+    /// True if there are enough durations for this quantile (0.99 for p99): ten must lie beyond.
     pub fn carries(&self, share: f64) -> bool {
-        // A ten-thousandth more, since 1000 × (1 − 0.99) is a little less than 10 in binary.
+        // With some tolerance, since 1000 × (1 − 0.99) is a little less than 10 in binary.
         self.count() as f64 * (1.0 - share) >= 10.0 - 1e-3
     }
 
-    /// Returns the duration in ns that `share` of the durations do not exceed.
+    /// The duration in ns that `share` of the durations do not exceed.
     pub fn quantile(&self, share: f64) -> f64 {
         self.counters().value_at_quantile(share) as f64
     }
 
-    /// Returns the mean in ns.
+    /// The mean in ns.
     pub fn mean(&self) -> f64 {
         self.counters().mean()
     }
 
-    /// Returns the standard deviation of a sample, in ns: √(Σ(x − mean)² ÷ (n − 1)).
+    /// The sample standard deviation in ns: √(Σ(x − mean)² ÷ (n − 1)).
     pub fn deviation(&self) -> f64 {
         let n = self.count() as f64;
         if n < 2.0 { f64::NAN } else { self.counters().stdev() * (n / (n - 1.0)).sqrt() }
     }
 
-    /// Returns the largest duration in ns.
+    /// The largest duration in ns.
     pub fn max(&self) -> f64 {
         self.counters().max() as f64
     }
 
-    /// Returns the smallest duration in ns.
+    /// The smallest duration in ns.
     pub fn min(&self) -> f64 {
         self.counters().min() as f64
     }
 
-    /// Returns (duration in ns, how often) for every duration that was counted, smallest first.
+    /// Every duration in ns and how often it was counted, smallest first.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
         let counters = self.counters();
-        let counts = counters.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
+        let counts =
+            counters.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
         counts.collect::<Vec<_>>().into_iter()
     }
 
-    /// Checks one that was read. Those of a stranger may be damaged, or declare more than they have.
+    /// Checks a histogram that was read: a stranger's may be damaged, or declare more than it has.
     ///
     /// # Errors
-    /// It is not what this type writes: the message says why.
+    /// The text is not as this type writes it.
     pub fn check(&self) -> Result<(), String> {
-        match &self.form {
-            Form::Open(_) => Ok(()),
-            Form::Packed(text) => packed::unpack(text).map(|_| ()),
+        match &self.content {
+            Content::Open(_) => Ok(()),
+            Content::Packed(text) => packed::unpack(text).map(|_| ()),
         }
     }
 
     fn counters(&self) -> Cow<'_, Counters<u64>> {
-        match &self.form {
-            Form::Open(counters) => Cow::Borrowed(counters),
-            // Whoever reads strange ones checks them; a damaged one counts as empty.
-            Form::Packed(text) => Cow::Owned(packed::unpack(text).unwrap_or_else(|_| empty())),
+        match &self.content {
+            Content::Open(counters) => Cow::Borrowed(counters),
+            // Whoever reads a stranger's checks it first; a damaged one counts as empty.
+            Content::Packed(text) => Cow::Owned(packed::unpack(text).unwrap_or_else(|_| empty())),
         }
     }
 
-    /// The counters, to count more.
-    fn opened(&mut self) -> &mut Counters<u64> {
-        if let Form::Packed(_) = &self.form {
+    /// The counters, unpacked to count more.
+    fn open_counters(&mut self) -> &mut Counters<u64> {
+        if let Content::Packed(_) = &self.content {
             let mut all = empty();
             let _ = all.add(&*self.counters());
-            self.form = Form::Open(all);
+            self.content = Content::Open(all);
         }
-        match &mut self.form {
-            Form::Open(counters) => counters,
-            Form::Packed(_) => unreachable!("it was opened"),
+        match &mut self.content {
+            Content::Open(counters) => counters,
+            Content::Packed(_) => unreachable!("it was opened"),
         }
     }
 }
 
 impl From<Histogram> for String {
     fn from(histogram: Histogram) -> String {
-        match histogram.form {
-            Form::Open(counters) => packed::pack(&counters),
-            Form::Packed(text) => text.into(),
+        match histogram.content {
+            Content::Open(counters) => packed::pack(&counters),
+            Content::Packed(text) => text.into(),
         }
     }
 }
@@ -155,14 +165,13 @@ impl From<Histogram> for String {
 impl TryFrom<String> for Histogram {
     type Error = String;
 
-    /// Returns the histogram of a text, of which only the beginning is looked at: [`Histogram::check`]
-    /// looks at the rest.
+    /// Takes a text after a look at its beginning; [`Histogram::check`] checks all of it.
     ///
     /// # Errors
     /// The text does not begin as this type writes it.
     fn try_from(text: String) -> Result<Histogram, String> {
         packed::check(&text)?;
-        Ok(Histogram { form: Form::Packed(text.into()) })
+        Ok(Histogram { content: Content::Packed(text.into()) })
     }
 }
 

@@ -1,7 +1,26 @@
-//! Statistics, pure: numbers in, numbers out.
+//! Statistics: numbers in, numbers out, no text and no files.
+//!
+//! | question | module |
+//! |---|---|
+//! | where is one sample, with an interval | `median` (order statistics), `mean` (Student) |
+//! | by how much do two samples differ | `walsh` (paired), `rank_sum` (independent), `mean` (few) |
+//! | how wide is the interval if values depend on each other | `sequential`, `drift` |
+//! | by how much do their tails differ | `quantile_shift` |
+//! | does one sample fall into two groups | `modes` |
+//! | may I look before the end | `sequential` |
+//! | what do several machines say of one effect | `random_effects` |
+//! | how do spreads, tails, ranks, levels differ | `spread`, `heavy`, `rank_ranges`, `steps` |
+//! | what is the interval of a function of several samples | `bootstrap` |
+//! | how does throughput scale | `usl` |
+//!
+//! A [`Shift`] is a difference with its interval and p value, an [`Estimate`] a number with its
+//! interval. Samples that are too small for a method get the next simpler one, and in the end an
+//! infinite interval, never an error. Elementary functions are those of [`Exact`], so that a report
+//! has the same bytes on every machine.
 
 mod blocks;
 mod bootstrap;
+mod dependence;
 mod drift;
 mod exact;
 mod fdr;
@@ -10,8 +29,12 @@ mod heavy;
 mod histogram;
 mod line;
 mod mean;
-mod median;
+mod median_interval;
+mod modes;
 mod qn;
+mod quantile;
+mod quantile_shift;
+mod random_effects;
 mod rank_ranges;
 mod rank_sum;
 mod ranks;
@@ -27,6 +50,7 @@ use serde::{Deserialize, Serialize};
 
 pub use blocks::{ByBlock, block_differences, in_block, without_blocks};
 pub use bootstrap::{Sampled, mean_half_width};
+pub use dependence::dependence;
 pub use drift::{Drift, Timed};
 pub use exact::Exact;
 pub use fdr::false_discovery_rates;
@@ -34,12 +58,18 @@ pub use fisher::fisher_p;
 pub use heavy::tail_degrees;
 pub use histogram::Histogram;
 pub use line::linear_change;
-pub use mean::{Mean, log_interval, mean, mean_interval, student_shift, unit_half_width, welch_shift};
-pub use median::{median, median_interval, quantile};
+pub use mean::{
+    Mean, log_interval, mean, mean_interval, student_shift, unit_half_width, welch_shift,
+};
+pub use median_interval::{median_interval, series_median};
+pub use modes::{has_two_modes, limit_of_groups};
 pub use qn::{Standard, qn};
+pub use quantile::{median, min_values_of_quantile, quantile};
+pub use quantile_shift::{quantile_ends, quantile_shift};
+pub use random_effects::{RandomEffects, Study, random_effects};
 pub use rank_ranges::rank_ranges;
 pub use rank_sum::{two_sample_ends, two_sample_shift};
-pub use sequential::{dependence, is_look_due, look_level, sequential_widening};
+pub use sequential::{is_look_due, look_level, sequential_widening};
 pub use shift::{Method, Shift};
 pub use spread::{Spreads, spreads};
 pub use steps::{Step, steps};
@@ -47,17 +77,14 @@ pub use tail::{NORMAL_975, normal_p, normal_quantile, quantile_975, student_p, s
 pub use usl::{Throughput, Usl, UslFit, fit_usl};
 pub use walsh::{paired_ends, paired_shift, pseudo_median};
 
-/// A number with its 95 % interval; the ends are infinite where the data carry no interval.
+/// A number with its 95 % interval. The ends are infinite if the data carry no interval.
 ///
 /// In JSON each number that is not finite is null: NaN for the value, infinite ends.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Finite")]
 pub struct Estimate {
-    /// The number.
     pub value: f64,
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
 }
 
@@ -67,7 +94,7 @@ impl Default for Estimate {
     }
 }
 
-/// An estimate as JSON can hold it.
+/// An estimate as JSON holds it.
 #[derive(Deserialize)]
 struct Finite {
     value: Option<f64>,
@@ -86,15 +113,16 @@ impl From<Finite> for Estimate {
 }
 
 impl Estimate {
-    /// No number at all.
-    pub const NONE: Estimate = Estimate { value: f64::NAN, low: f64::NEG_INFINITY, high: f64::INFINITY };
+    /// Neither a number nor an interval.
+    pub const NONE: Estimate =
+        Estimate { value: f64::NAN, low: f64::NEG_INFINITY, high: f64::INFINITY };
 
-    /// Returns `value` with no interval at all.
+    /// `value` without an interval.
     pub fn alone(value: f64) -> Estimate {
         Estimate { value, ..Estimate::NONE }
     }
 
-    /// Returns `value` with the interval value·e^±`half`.
+    /// `value` with the interval value·e^±`half`.
     pub fn within(value: f64, half: f64) -> Estimate {
         if half.is_finite() {
             Estimate { value, low: value * (-half).exponential(), high: value * half.exponential() }
@@ -103,53 +131,68 @@ impl Estimate {
         }
     }
 
-    /// Returns true if both ends are finite.
+    /// True if both ends are finite.
     pub fn bounded(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    /// Returns the halves of the interval below and above the value, as shares of it; infinite without an interval.
-    pub fn halves(&self) -> [f64; 2] {
-        let share = |half: f64| if self.bounded() && self.value > 0.0 { half / self.value } else { f64::INFINITY };
-        [share(self.value - self.low), share(self.high - self.value)]
+    /// Half the width of the interval.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
     }
 
-    /// Returns the larger of the halves.
+    /// The halves of the interval below and above the value, as shares of the value. Infinite
+    /// without an interval, or if the value is not positive.
+    pub fn halves(&self) -> [f64; 2] {
+        let has_shares = self.bounded() && self.value > 0.0;
+        if !has_shares {
+            return [f64::INFINITY; 2];
+        }
+
+        [(self.value - self.low) / self.value, (self.high - self.value) / self.value]
+    }
+
+    /// The larger of the [halves](Estimate::halves).
     pub fn spread(&self) -> f64 {
         let [below, above] = self.halves();
         below.max(above)
     }
 
-    /// Returns the estimate with the increasing function `of` applied to its value and ends.
-    pub fn map(&self, of: impl Fn(f64) -> f64) -> Estimate {
-        Estimate { value: of(self.value), low: of(self.low), high: of(self.high) }
+    /// Applies an increasing function to value and ends.
+    pub fn map(&self, function: impl Fn(f64) -> f64) -> Estimate {
+        Estimate { value: function(self.value), low: function(self.low), high: function(self.high) }
     }
 
-    /// Returns the estimate with the monotone function `of` applied to its value and ends; of one without an interval
-    /// the value alone.
-    pub fn image(&self, of: impl Fn(f64) -> f64) -> Estimate {
-        let [value, one, other] = [self.value, self.low, self.high].map(of);
-        if self.bounded() {
-            Estimate { value, low: one.min(other), high: one.max(other) }
-        } else {
-            Estimate::alone(value)
+    /// Applies a monotone function to value and ends, or to the value alone if there is no
+    /// interval.
+    pub fn image(&self, function: impl Fn(f64) -> f64) -> Estimate {
+        let [value, one_end, other_end] = [self.value, self.low, self.high].map(function);
+        if !self.bounded() {
+            return Estimate::alone(value);
         }
+
+        Estimate { value, low: one_end.min(other_end), high: one_end.max(other_end) }
     }
 
-    /// Returns it in a unit of which one of today's has `factor`.
+    /// Multiplies value and ends by `factor`.
     pub fn scaled(&self, factor: f64) -> Estimate {
         self.map(|number| number * factor)
     }
 
-    /// Returns this ÷ `other`, for independent estimates of positive numbers: the half-widths of the
-    /// logarithms add in quadrature, each end with its own.
+    /// This estimate ÷ `other`, for independent estimates of positive numbers. On a logarithmic
+    /// scale the half-widths add in quadrature, separately below and above.
     pub fn over(&self, other: &Estimate) -> Estimate {
         let value = self.value / other.value;
         if !(self.bounded() && other.bounded() && self.low > 0.0 && other.low > 0.0) {
             return Estimate::alone(value);
         }
-        let down = (self.value / self.low).natural_log().hypotenuse((other.high / other.value).natural_log());
-        let up = (self.high / self.value).natural_log().hypotenuse((other.value / other.low).natural_log());
+
+        let down = (self.value / self.low)
+            .natural_log()
+            .hypotenuse((other.high / other.value).natural_log());
+        let up = (self.high / self.value)
+            .natural_log()
+            .hypotenuse((other.value / other.low).natural_log());
         Estimate { value, low: value * (-down).exponential(), high: value * up.exponential() }
     }
 }
@@ -167,7 +210,10 @@ mod tests {
             assert_eq!(serde_json::to_string(&estimate).unwrap(), json);
             assert_eq!(serde_json::from_str::<Estimate>(json).unwrap(), estimate);
         }
-        assert_eq!(serde_json::to_string(&Estimate::NONE).unwrap(), r#"{"value":null,"low":null,"high":null}"#);
+        assert_eq!(
+            serde_json::to_string(&Estimate::NONE).unwrap(),
+            r#"{"value":null,"low":null,"high":null}"#
+        );
         let read: Estimate = serde_json::from_str(r#"{"value":null}"#).unwrap();
         assert!(read.value.is_nan() && !read.bounded());
     }

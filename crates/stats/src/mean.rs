@@ -1,4 +1,4 @@
-//! Means and their differences with Student's intervals, for samples too few for ranks.
+//! Means and their differences with Student's intervals, for samples that are too small for ranks.
 
 use crate::Exact;
 use std::borrow::Borrow;
@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 use super::ranks::NO_ENDS;
 use super::{Estimate, Method, Shift, quantile_975, student_p, student_quantile};
 
-/// Returns the arithmetic mean; NaN of nothing.
+/// The arithmetic mean; NaN of nothing.
 pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
     let mut count = 0.0;
     let counted = values.into_iter().map(|value| {
@@ -17,49 +17,55 @@ pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
     sum / count
 }
 
-/// A mean with its standard error.
+/// A mean, or a difference of means, with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
-    /// The mean.
     pub value: f64,
-    /// Its standard error; NaN of fewer than two values.
+    /// The standard error; NaN of fewer than two values.
     pub error: f64,
     /// Degrees of freedom of the error.
     pub degrees: f64,
 }
 
 impl Mean {
-    /// Returns the mean of `values`; NaN of none.
+    /// The mean of `values`; NaN of nothing.
     pub fn new(values: &[f64]) -> Mean {
         let n = values.len() as f64;
-        let value = mean(values);
-        let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
-        // 0 ÷ 0 of a single value: no error is known.
-        Mean { value, error: (squares / (n - 1.0) / n).sqrt(), degrees: n - 1.0 }
+        let mean = mean(values);
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        // The error of a single value is 0 ÷ 0, NaN, since it is not known.
+        Mean { value: mean, error: (squares / (n - 1.0) / n).sqrt(), degrees: n - 1.0 }
     }
 
-    /// Returns this − `base`, for independent means; the degrees of freedom of its error are Satterthwaite's (1946).
+    /// This mean − `base`, for independent means. The degrees of freedom are Satterthwaite's
+    /// (1946).
     pub fn less(&self, base: &Mean) -> Mean {
-        let (first, second) = (base.error.powi(2), self.error.powi(2));
-        let degrees = (first + second).powi(2) / (first.powi(2) / base.degrees + second.powi(2) / self.degrees);
-        Mean { value: self.value - base.value, error: (first + second).sqrt(), degrees }
+        let base_variance = base.error.powi(2);
+        let own_variance = self.error.powi(2);
+        let degrees = (base_variance + own_variance).powi(2)
+            / (base_variance.powi(2) / base.degrees + own_variance.powi(2) / self.degrees);
+        Mean {
+            value: self.value - base.value,
+            error: (base_variance + own_variance).sqrt(),
+            degrees,
+        }
     }
 
-    /// Returns half the width of Student's interval that leaves out the truth with probability `level`; NaN where no
-    /// error is known.
+    /// Half the width of Student's interval that misses the true value with probability `level`.
+    /// NaN if the error is not known.
     pub fn half_width(&self, level: f64) -> f64 {
         student_quantile(level, self.degrees) * self.error
     }
 
-    /// Returns the ends of that interval; infinite where no error is known, or it is 0.
+    /// The ends of that interval. Infinite if the error is not known or 0.
     pub fn ends(&self, level: f64) -> [f64; 2] {
         let half = self.half_width(level);
         if half > 0.0 { [self.value - half, self.value + half] } else { NO_ENDS }
     }
 
-    /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An
-    /// error of 0 carries no interval: values that do not differ at all were rounded, or are too few to show how they
-    /// differ.
+    /// A difference with its Student's interval; of a difference of two means that is Welch's
+    /// (1947). An error of 0 carries no interval: values that are all equal were rounded, or are
+    /// too few to show how they vary.
     pub fn shift(&self, method: Method) -> Shift {
         let Mean { value, error, degrees } = *self;
         let half = self.half_width(0.05);
@@ -72,14 +78,14 @@ impl Mean {
     }
 }
 
-/// Returns half the width of Student's 95 % interval of the mean of `count` values, in standard deviations of theirs;
-/// infinite of fewer than two.
+/// Half the width of Student's 95 % interval of the mean of `count` values, in standard deviations
+/// of these values. Infinite of fewer than two.
 pub fn unit_half_width(count: usize) -> f64 {
     let count = count as f64;
     quantile_975(count - 1.0) / count.sqrt()
 }
 
-/// Returns the mean of `values` with Student's 95 % interval.
+/// The mean of `values` with Student's 95 % interval.
 pub fn mean_interval(values: &[f64]) -> Estimate {
     let mean = Mean::new(values);
     let half = mean.half_width(0.05);
@@ -89,8 +95,8 @@ pub fn mean_interval(values: &[f64]) -> Estimate {
     Estimate { value: mean.value, low: mean.value - half, high: mean.value + half }
 }
 
-/// Returns `value` with a 95 % interval from the spread of the logarithms of `values`:
-/// value·exp(±t·s/√n). It assumes that noise is about log-normal.
+/// `value` with a 95 % interval from the spread of the logarithms of `values`: value·exp(±t·s/√n).
+/// This assumes noise that is about log-normal. No interval if a value is not positive.
 pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
     if values.iter().any(|value| *value <= 0.0) {
         return Estimate::alone(value);
@@ -99,13 +105,13 @@ pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
     Estimate::within(value, Mean::new(&logs).half_width(0.05))
 }
 
-/// Returns how far the mean of `other` lies above that of `base`, with Welch's interval; none with fewer than two
-/// values on a side.
+/// The mean of `other` − the mean of `base`, with Welch's interval. No interval if a side has fewer
+/// than two values.
 pub fn welch_shift(base: &[f64], other: &[f64]) -> Shift {
     Mean::new(other).less(&Mean::new(base)).shift(Method::Welch)
 }
 
-/// Returns how far the mean of paired differences lies from 0, with Student's interval; none of fewer than two.
+/// The mean of paired differences, with Student's interval. No interval of fewer than two.
 pub fn student_shift(differences: &[f64]) -> Shift {
     Mean::new(differences).shift(Method::Student)
 }
@@ -114,12 +120,16 @@ pub fn student_shift(differences: &[f64]) -> Shift {
 mod tests {
     use super::*;
 
-    /// By hand: means 2 and 5, variances 1 and 4 over 3: se² = 5/3, df = (5/3)²/((1/9 + 16/9)/2) = 2.941, t = 2.3238;
-    /// the quantile, by numerical integration, is 3.21876, and half the width 3.21876·1.29099 = 4.15540.
+    /// By hand: means 2 and 5, variances 1 and 4 over 3: se² = 5/3, df = (5/3)²/((1/9 + 16/9)/2) =
+    /// 2.941, t = 2.3238; the quantile, by numerical integration, is 3.21876, and half the width
+    /// 3.21876·1.29099 = 4.15540.
     #[test]
     fn welch_by_hand() {
         let shift = welch_shift(&[1.0, 2.0, 3.0], &[3.0, 5.0, 7.0]);
-        assert!((shift.estimate.value - 3.0).abs() < 1e-12 && (shift.estimate.high - 7.1554).abs() < 1e-4);
+        assert!(
+            (shift.estimate.value - 3.0).abs() < 1e-12
+                && (shift.estimate.high - 7.1554).abs() < 1e-4
+        );
         assert!((shift.p - 0.1047).abs() < 1e-3, "{}", shift.p);
         assert_eq!(shift.method, Method::Welch);
     }
@@ -132,7 +142,10 @@ mod tests {
             student_shift(&[1.0]),
             student_shift(&[2.0, 2.0]),
         ] {
-            assert!(!shift.estimate.bounded() && shift.p == 1.0 && shift.method == Method::Nothing, "{shift:?}");
+            assert!(
+                !shift.estimate.bounded() && shift.p == 1.0 && shift.method == Method::Nothing,
+                "{shift:?}"
+            );
         }
     }
 

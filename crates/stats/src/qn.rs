@@ -1,41 +1,52 @@
-//! A standard deviation that a few strange values do not move.
+//! A standard deviation that outliers hardly move: Qₙ of Rousseeuw and Croux.
 
 use super::median;
-use super::ranks::smallest;
+use super::ranks::{Tallied, ValueSet, kth_smallest};
 
-/// The first quartile of the differences over the standard deviation of normal values: 1 ÷ (√2 Φ⁻¹(5/8)).
-const NORMAL: f64 = 2.2191;
+/// The standard deviation of normal values over the first quartile of their differences: 1 ÷ (√2
+/// Φ⁻¹(5/8)).
+const NORMAL_FACTOR: f64 = 2.2191;
 
-/// The factors of few values, from two on (Croux & Rousseeuw 1992).
-const FEW: [f64; 8] = [0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872];
+/// The factors of samples of 2, 3, … values (Croux & Rousseeuw 1992).
+const SMALL_SAMPLE_FACTORS: [f64; 8] = [0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872];
 
-/// Returns Qₙ, the standard deviation told by the h(h−1)/2-th smallest of the differences between two values, where h
-/// is ⌊n/2⌋ + 1 (Rousseeuw & Croux 1993, "Alternatives to the median absolute deviation"), with the factors of small
-/// n. It holds when nearly half of the values are strange, needs no centre, and is 82 % as efficient as the standard
-/// deviation where all are normal. NaN of fewer than two values. O(n log n): the differences are counted, not written
-/// down.
+/// Qₙ: the standard deviation by the h(h−1)/2-th smallest of the differences between two values,
+/// where h is ⌊n/2⌋ + 1 (Rousseeuw & Croux 1993, "Alternatives to the median absolute deviation"),
+/// with the factors of small n. NaN of fewer than two values.
+///
+/// It withstands outliers as long as they are less than half of the values, needs no centre, and is
+/// 82 % as efficient as the standard deviation if all values are normal. It takes O(n log n), since
+/// the differences are counted and not written down.
 pub fn qn(values: &[f64]) -> f64 {
     let count = values.len();
     if count < 2 {
         return f64::NAN;
     }
+
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
+    let differences = ValueSet {
+        min: 0.0,
+        max: sorted[count - 1] - sorted[0],
+        tally: &|x| count_differences(&sorted, x),
+    };
     let half = count as u64 / 2 + 1;
-    let tally = |x: f64| differences_to(&sorted, x);
-    let quartile = smallest(half * (half - 1) / 2, (0.0, sorted[count - 1] - sorted[0]), &tally);
+    let quartile = kth_smallest(half * (half - 1) / 2, &differences);
+
     let n = count as f64;
-    let factor = match FEW.get(count - 2) {
+    let factor = match SMALL_SAMPLE_FACTORS.get(count - 2) {
         Some(factor) => *factor,
         None if count.is_multiple_of(2) => n / (n + 3.8),
         None => n / (n + 1.4),
     };
-    NORMAL * factor * quartile
+    NORMAL_FACTOR * factor * quartile
 }
 
-/// Returns how many differences of two sorted values are at most `x`, and the largest of those.
-fn differences_to(sorted: &[f64], x: f64) -> (u64, f64) {
-    let (mut count, mut largest, mut end) = (0, f64::NEG_INFINITY, 0);
+/// Counts differences between two of the sorted values up to `x`.
+fn count_differences(sorted: &[f64], x: f64) -> Tallied {
+    let mut count = 0;
+    let mut largest = f64::NEG_INFINITY;
+    let mut end = 0;
     for (place, first) in sorted.iter().enumerate() {
         end = end.max(place);
         while sorted.get(end + 1).is_some_and(|next| next - first <= x) {
@@ -46,13 +57,14 @@ fn differences_to(sorted: &[f64], x: f64) -> (u64, f64) {
             largest = largest.max(sorted[end] - first);
         }
     }
-    (count, largest)
+    Tallied { count, largest }
 }
 
-/// Standard deviations beyond which a value is taken for this far: a stall is not the machine's speed.
-const FAR: f64 = 3.0;
+/// In multiples of the scatter, no value counts as further away: a stall is not the machine's
+/// speed.
+const MAX_DISTANCE: f64 = 3.0;
 
-/// The middle of some values and their scatter, both robust to outliers.
+/// The centre of some values and their scatter, both robust to outliers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standard {
     centre: f64,
@@ -60,21 +72,23 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// Returns the median of the values and their Qₙ; `None` if they do not differ, or one is not a number.
+    /// The median of the values and their Qₙ. `None` if Qₙ is 0, or a value is infinite or NaN.
     pub fn new(values: &[f64]) -> Option<Standard> {
         let (centre, scale) = (median(values), qn(values));
-        let is_usable = values.len() >= 2 && scale > 0.0 && values.iter().all(|value| value.is_finite());
+        let is_usable =
+            values.len() >= 2 && scale > 0.0 && values.iter().all(|value| value.is_finite());
         is_usable.then_some(Standard { centre, scale })
     }
 
-    /// Returns how far a value is from the middle, in its own unit; an outlier's is three times the scatter.
+    /// The distance of a value from the centre, in the unit of the values; three times the scatter
+    /// for an outlier.
     pub fn distance(&self, value: f64) -> f64 {
-        (value - self.centre).clamp(-FAR * self.scale, FAR * self.scale)
+        (value - self.centre).clamp(-MAX_DISTANCE * self.scale, MAX_DISTANCE * self.scale)
     }
 
-    /// Returns the same in units of the scatter.
+    /// That distance in multiples of the scatter.
     pub fn deviation(&self, value: f64) -> f64 {
-        ((value - self.centre) / self.scale).clamp(-FAR, FAR)
+        ((value - self.centre) / self.scale).clamp(-MAX_DISTANCE, MAX_DISTANCE)
     }
 }
 
@@ -82,13 +96,15 @@ impl Standard {
 mod tests {
     use super::*;
 
-    /// By hand: 1, 2, 4, 8, 16: h = 3, so the third of 1, 2, 3, 4, …, which is 3, times 2.2191 · 0.844.
+    /// By hand: 1, 2, 4, 8, 16: h = 3, so the third of 1, 2, 3, 4, …, which is 3, times 2.2191 ·
+    /// 0.844.
     #[test]
     fn by_hand() {
         assert!((qn(&[8.0, 1.0, 16.0, 2.0, 4.0]) - 2.2191 * 0.844 * 3.0).abs() < 1e-12);
         assert!(qn(&[1.0]).is_nan() && qn(&[]).is_nan());
         assert_eq!(qn(&[2.0; 9]), 0.0);
-        // The tenth of the differences, 2; and with four of nine gone astray 4, however far they are.
+        // The tenth of the differences, 2; and with four of nine gone astray 4, however far they
+        // are.
         let near = qn(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
         assert_eq!(qn(&[1.0, 2.0, 3.0, 4.0, 5.0, 1e6, 2e6, 3e6, 4e6]), 2.0 * near);
     }
@@ -113,11 +129,14 @@ mod tests {
             sorted.sort_by(f64::total_cmp);
             for x in [0.0, 1.0, 10.5, 96.0] {
                 let counted = all.iter().filter(|one| **one <= x).count() as u64;
-                assert_eq!(differences_to(&sorted, x).0, counted, "{count}, {x}");
+                assert_eq!(count_differences(&sorted, x).count, counted, "{count}, {x}");
             }
             let half = count / 2 + 1;
             let ratio = qn(&values) / all[half * (half - 1) / 2 - 1].max(1e-9);
-            assert!(all[half * (half - 1) / 2 - 1] == 0.0 || ratio > 0.8 && ratio < 2.3, "{count}: {ratio}");
+            assert!(
+                all[half * (half - 1) / 2 - 1] == 0.0 || ratio > 0.8 && ratio < 2.3,
+                "{count}: {ratio}"
+            );
         }
     }
 }

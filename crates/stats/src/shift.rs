@@ -1,4 +1,4 @@
-//! The distance of one sample above another.
+//! A difference between two samples, with its interval, its p value and its method.
 
 use serde::Serialize;
 
@@ -18,38 +18,39 @@ pub enum Method {
     Welch,
     /// Resampled trials.
     Bootstrap,
-    /// There is no interval.
+    /// Ordered values about a quantile of each of two samples.
+    Quantiles,
+    /// No method: there is no interval.
     Nothing,
 }
 
 /// A difference with its 95 % interval and its p value, in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// The difference, unbounded where the data carry no interval.
     pub estimate: Estimate,
-    /// The two-sided p value that there is none; 1 without an interval.
+    /// The two-sided p value of no difference; 1 without an interval.
     pub p: f64,
-    /// The method.
     pub method: Method,
 }
 
 impl Shift {
-    /// Returns a difference with no interval at all.
+    /// A difference without an interval.
     pub fn alone(value: f64) -> Shift {
         Shift { estimate: Estimate::alone(value), p: 1.0, method: Method::Nothing }
     }
 
-    /// Returns the difference with an interval `factor` times as wide, and the p value of as much larger an error: that
-    /// of a normal variate whose standard error is the half-width ÷ 1.96 (Lehmann, Nonparametrics, §2.5), but no
-    /// smaller than that of the ranks, which few values bound.
+    /// The difference with an interval `factor` times as wide. The p value is a normal variate's
+    /// whose standard error is the new half-width ÷ 1.96 (Lehmann, Nonparametrics, §2.5), but not
+    /// smaller than before: the ranks of few values bound it.
     pub fn widened(&self, factor: f64) -> Shift {
         let Estimate { value, low, high } = self.estimate;
         if factor <= 1.0 || !self.estimate.bounded() {
             return *self;
         }
+
         let end = |end: f64| value + factor * (end - value);
         let estimate = Estimate { value, low: end(low), high: end(high) };
-        let error = (estimate.high - estimate.low) / 2.0 / NORMAL_975;
+        let error = estimate.half_width() / NORMAL_975;
         Shift { estimate, p: self.p.max(normal_p(value / error)), ..*self }
     }
 }

@@ -1,45 +1,55 @@
-//! The spreads of paired values, compared.
+//! Compares the spreads of paired values.
 
 use crate::Exact;
 
 use super::mean::Mean;
 use super::{Estimate, median};
 
-/// The standard deviation of normal values over the geometric mean of their absolute deviations: exp((γ + ln 2) ÷ 2).
-const NORMAL: f64 = 1.887_37;
+/// The standard deviation of normal values over the geometric mean of their absolute deviations:
+/// exp((γ + ln 2) ÷ 2).
+const NORMAL_FACTOR: f64 = 1.887_37;
 
 /// The spreads of two sides around their medians.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spreads {
-    /// The geometric mean of the first side's deviations, as the standard deviation of normal values that have it.
+    /// The first side's standard deviation, if its values are normal: the geometric mean of their
+    /// absolute deviations times a factor.
     pub first: f64,
-    /// The same of the second.
+    /// The second side's.
     pub second: f64,
     /// The second over the first, with a 95 % interval.
     pub ratio: Estimate,
 }
 
-/// Returns the spreads of the logarithms of two sides, by pairs. The interval is Student's of the differences of
-/// ln|deviation|, which outliers hardly move (after Layard 1973); there is none of fewer than three pairs. Pairs with a
-/// value at its median say nothing of a scale, and are left out.
+/// The spreads of the logarithms of two sides, given in pairs. The interval is Student's of the
+/// differences of ln|deviation|, which outliers hardly move (after Layard 1973). Fewer than three
+/// pairs have no interval.
 pub fn spreads(pairs: &[[f64; 2]]) -> Spreads {
-    let side = |place: usize| {
-        let logs: Vec<f64> = pairs.iter().map(|pair| pair[place].natural_log()).collect();
-        let middle = median(&logs);
-        logs.into_iter().map(move |log| (log - middle).abs().natural_log())
-    };
-    let known: Vec<(f64, f64)> = side(0).zip(side(1)).filter(|(a, b)| a.is_finite() && b.is_finite()).collect();
-    let [first, second] = [Mean::new(&sides(&known, |pair| pair.0)), Mean::new(&sides(&known, |pair| pair.1))];
-    let difference = Mean::new(&sides(&known, |pair| pair.1 - pair.0));
+    let mut firsts = Vec::new();
+    let mut seconds = Vec::new();
+    let mut differences = Vec::new();
+    for (first, second) in log_deviations(pairs, 0).zip(log_deviations(pairs, 1)) {
+        // A value at its median has no logarithm, and says nothing about a scale.
+        if first.is_finite() && second.is_finite() {
+            firsts.push(first);
+            seconds.push(second);
+            differences.push(second - first);
+        }
+    }
+
+    let difference = Mean::new(&differences);
     Spreads {
-        first: NORMAL * first.value.exponential(),
-        second: NORMAL * second.value.exponential(),
+        first: NORMAL_FACTOR * Mean::new(&firsts).value.exponential(),
+        second: NORMAL_FACTOR * Mean::new(&seconds).value.exponential(),
         ratio: Estimate::within(difference.value.exponential(), difference.half_width(0.05)),
     }
 }
 
-fn sides(pairs: &[(f64, f64)], value: impl Fn(&(f64, f64)) -> f64) -> Vec<f64> {
-    pairs.iter().map(value).collect()
+/// ln|deviation| of one side's logarithms from their median.
+fn log_deviations(pairs: &[[f64; 2]], side: usize) -> impl Iterator<Item = f64> + use<> {
+    let logs: Vec<f64> = pairs.iter().map(|pair| pair[side].natural_log()).collect();
+    let centre = median(&logs);
+    logs.into_iter().map(move |log| (log - centre).abs().natural_log())
 }
 
 #[cfg(test)]
@@ -72,9 +82,13 @@ mod tests {
     #[test]
     fn the_spread_of_normal_values_is_their_standard_deviation() {
         let mut random = Pcg64Mcg::seed_from_u64(9);
-        let pairs: Vec<[f64; 2]> = (0..20_000).map(|_| [value(&mut random, 0.02), value(&mut random, 0.06)]).collect();
+        let pairs: Vec<[f64; 2]> =
+            (0..20_000).map(|_| [value(&mut random, 0.02), value(&mut random, 0.06)]).collect();
         let found = spreads(&pairs);
-        assert!((found.first / 0.02 - 1.0).abs() < 0.03 && (found.second / 0.06 - 1.0).abs() < 0.03, "{found:?}");
+        assert!(
+            (found.first / 0.02 - 1.0).abs() < 0.03 && (found.second / 0.06 - 1.0).abs() < 0.03,
+            "{found:?}"
+        );
         assert!((found.second / found.first / found.ratio.value - 1.0).abs() < 1e-9);
     }
 

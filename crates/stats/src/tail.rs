@@ -1,22 +1,33 @@
-//! Tail areas of the normal and of Student's distribution, as two-sided p values, and their quantiles.
+//! Tail areas of the normal and of Student's distribution, as two-sided p values, and their
+//! quantiles.
 
 use crate::Exact;
 
-/// The 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.
+/// The 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in
+/// standard errors.
 pub const NORMAL_975: f64 = 1.959_963_984_540_054;
 
-/// From this many degrees of freedom Student's distribution is taken for the normal one: quantiles differ by < 1e-6.
-const NORMAL_FROM: f64 = 1e7;
+/// From this many degrees of freedom Student's distribution is treated as the normal one: quantiles
+/// differ by < 1e-6.
+const NORMAL_FROM_DEGREES: f64 = 1e7;
 
-/// The terms of a continued fraction, at most; some thirty serve.
-const MOST: u32 = 300;
+/// Terms of a continued fraction; some thirty are enough.
+const MAX_TERMS: u32 = 300;
 
-/// Returns P(|Z| ≥ `z`) of a standard normal Z; 1 of NaN. Relative error below 1.2e-7 (Press et al., Numerical Recipes,
-/// 3rd ed., §6.2.2).
+/// P(|Z| ≥ `z`) of a standard normal Z; 1 of NaN. The relative error is below 1.2e-7 (Press et al.,
+/// Numerical Recipes, 3rd ed., §6.2.2).
 pub fn normal_p(z: f64) -> f64 {
     const SERIES: [f64; 10] = [
-        -1.265_512_23, 1.000_023_68, 0.374_091_96, 0.096_784_18, -0.186_288_06, 0.278_868_07, -1.135_203_98,
-        1.488_515_87, -0.822_152_23, 0.170_872_77,
+        -1.265_512_23,
+        1.000_023_68,
+        0.374_091_96,
+        0.096_784_18,
+        -0.186_288_06,
+        0.278_868_07,
+        -1.135_203_98,
+        1.488_515_87,
+        -0.822_152_23,
+        0.170_872_77,
     ];
     if z.is_nan() {
         return 1.0;
@@ -25,39 +36,49 @@ pub fn normal_p(z: f64) -> f64 {
     if x.is_infinite() {
         return 0.0;
     }
+
     let t = 1.0 / (1.0 + 0.5 * x);
     let sum = SERIES.iter().rev().fold(0.0, |sum, term| sum * t + term);
     (t * (sum - x * x).exponential()).min(1.0)
 }
 
-/// Returns z with P(|Z| ≥ z) = `p` of a standard normal Z, by bisection; infinite of 0.
+/// z with P(|Z| ≥ z) = `p` of a standard normal Z; infinite of 0.
 pub fn normal_quantile(p: f64) -> f64 {
-    quantile(p, normal_p)
+    find_quantile(p, normal_p)
 }
 
-/// Returns t with P(|T| ≥ t) = `p` of Student's T with `degrees` of freedom, by bisection; infinite of 0.
+/// t with P(|T| ≥ t) = `p` of Student's T with `degrees` of freedom; infinite of 0.
 pub fn student_quantile(p: f64, degrees: f64) -> f64 {
-    quantile(p, |t| student_p(t, degrees))
+    find_quantile(p, |t| student_p(t, degrees))
 }
 
-/// Returns the 97.5 % quantile of Student's t: half the width of a 95 % interval in standard errors of `degrees`
-/// degrees of freedom. Infinite where there are none, or NaN.
+/// The 97.5 % quantile of Student's t: half the width of a 95 % interval in standard errors of
+/// `degrees` degrees of freedom. Infinite if these are 0 or NaN.
 pub fn quantile_975(degrees: f64) -> f64 {
-    if degrees >= NORMAL_FROM { NORMAL_975 } else { student_quantile(0.05, degrees) }
+    if degrees >= NORMAL_FROM_DEGREES { NORMAL_975 } else { student_quantile(0.05, degrees) }
 }
 
-/// The place where a falling tail is `p`.
-fn quantile(p: f64, tail: impl Fn(f64) -> f64) -> f64 {
+/// The greatest point at which a falling tail is looked for.
+const MAX_QUANTILE: f64 = 1e9;
+
+/// Halvings of an interval that leave no number between its ends, with some to spare.
+const MAX_HALVINGS: usize = 100;
+
+/// The point at which a falling tail is `p`, by bisection; infinity if it is beyond
+/// [`MAX_QUANTILE`].
+fn find_quantile(p: f64, tail: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while tail(high) > p {
         (low, high) = (high, 2.0 * high);
-        if high > 1e9 {
+        if high > MAX_QUANTILE {
             return f64::INFINITY;
         }
     }
-    for _ in 0..100 {
+
+    for _ in 0..MAX_HALVINGS {
         let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
+        let is_between = low < middle && middle < high;
+        if !is_between {
             break;
         }
         if tail(middle) > p { low = middle } else { high = middle }
@@ -65,8 +86,8 @@ fn quantile(p: f64, tail: impl Fn(f64) -> f64) -> f64 {
     high
 }
 
-/// Returns P(|T| ≥ `t`) of Student's T with `degrees` of freedom; 1 of NaN (Abramowitz & Stegun, 26.7.1: the incomplete
-/// beta function of ν/(ν + t²)).
+/// P(|T| ≥ `t`) of Student's T with `degrees` of freedom; 1 of NaN (Abramowitz & Stegun, 26.7.1:
+/// the incomplete beta function of ν/(ν + t²)).
 pub fn student_p(t: f64, degrees: f64) -> f64 {
     if t.is_nan() || degrees.is_nan() || degrees <= 0.0 {
         return 1.0;
@@ -74,9 +95,10 @@ pub fn student_p(t: f64, degrees: f64) -> f64 {
     if t.is_infinite() {
         return 0.0;
     }
-    if degrees >= NORMAL_FROM {
+    if degrees >= NORMAL_FROM_DEGREES {
         return normal_p(t);
     }
+
     incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5).clamp(0.0, 1.0)
 }
 
@@ -85,8 +107,10 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    let front =
-        (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.natural_log() + b * (-x).log_of_1_plus()).exponential();
+    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b)
+        + a * x.natural_log()
+        + b * (-x).log_of_1_plus())
+    .exponential();
     if x < (a + 1.0) / (a + b + 2.0) {
         front * beta_fraction(x, a, b) / a
     } else {
@@ -94,20 +118,22 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Lentz's evaluation of the continued fraction of the incomplete beta function.
+/// The continued fraction of the incomplete beta function, by Lentz's method.
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
-    let far = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
+    // Numbers that are divided by are kept off 0.
+    let off_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
+
     let mut c = 1.0;
-    let mut d = 1.0 / far(1.0 - (a + b) * x / (a + 1.0));
+    let mut d = 1.0 / off_zero(1.0 - (a + b) * x / (a + 1.0));
     let mut product = d;
-    for term in 1..MOST {
+    for term in 1..MAX_TERMS {
         let m = f64::from(term);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
         let before = product;
         for step in [even, odd] {
-            d = 1.0 / far(1.0 + step * d);
-            c = far(1.0 + step / c);
+            d = 1.0 / off_zero(1.0 + step * d);
+            c = off_zero(1.0 + step / c);
             product *= c * d;
         }
         if (product / before - 1.0).abs() < 1e-15 {
@@ -117,15 +143,22 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     product
 }
 
-/// ln Γ(x) for x > 0 (Lanczos' approximation with g = 7, n = 9; error below 1e-13).
+/// ln Γ(x) for x > 0, by Lanczos' approximation with g = 7 and n = 9; error below 1e-13.
 pub(super) fn ln_gamma(x: f64) -> f64 {
     const TERMS: [f64; 8] = [
-        676.520_368_121_885_1, -1_259.139_216_722_402_8, 771.323_428_777_653_1, -176.615_029_162_140_6,
-        12.507_343_278_686_905, -0.138_571_095_265_720_12, 9.984_369_578_019_572e-6, 1.505_632_735_149_311_6e-7,
+        676.520_368_121_885_1,
+        -1_259.139_216_722_402_8,
+        771.323_428_777_653_1,
+        -176.615_029_162_140_6,
+        12.507_343_278_686_905,
+        -0.138_571_095_265_720_12,
+        9.984_369_578_019_572e-6,
+        1.505_632_735_149_311_6e-7,
     ];
     if x < 0.5 {
-        // Reflection; x is never so small here but that a half is asked for.
-        return (std::f64::consts::PI / (std::f64::consts::PI * x).sine()).natural_log() - ln_gamma(1.0 - x);
+        // Γ(x) Γ(1 − x) = π ÷ sin πx.
+        return (std::f64::consts::PI / (std::f64::consts::PI * x).sine()).natural_log()
+            - ln_gamma(1.0 - x);
     }
     let mut sum = 0.999_999_999_999_809_9;
     let mut place = x - 1.0;
@@ -134,7 +167,8 @@ pub(super) fn ln_gamma(x: f64) -> f64 {
         place += 1.0;
         sum += term / place;
     }
-    0.5 * (2.0 * std::f64::consts::PI).natural_log() + (x - 0.5) * base.natural_log() - base + sum.natural_log()
+    0.5 * (2.0 * std::f64::consts::PI).natural_log() + (x - 0.5) * base.natural_log() - base
+        + sum.natural_log()
 }
 
 #[cfg(test)]
@@ -144,7 +178,13 @@ mod tests {
     /// Abramowitz & Stegun, table 26.1, and the usual critical values.
     #[test]
     fn normal_tails() {
-        for (z, p) in [(0.0, 1.0), (1.0, 0.317_310_5), (1.959_964, 0.05), (2.575_829, 0.01), (5.0, 5.733_03e-7)] {
+        for (z, p) in [
+            (0.0, 1.0),
+            (1.0, 0.317_310_5),
+            (1.959_964, 0.05),
+            (2.575_829, 0.01),
+            (5.0, 5.733_03e-7),
+        ] {
             assert!((normal_p(z) / p - 1.0).abs() < 2e-6, "{z}: {}", normal_p(z));
             assert!((normal_p(-z) - normal_p(z)).abs() < 1e-15);
         }
@@ -164,7 +204,11 @@ mod tests {
             (1.0, 1.0, 0.5),
             (1.959_97, 1e7, 0.05),
         ] {
-            assert!((student_p(t, degrees) / p - 1.0).abs() < 2e-5, "{t}, {degrees}: {}", student_p(t, degrees));
+            assert!(
+                (student_p(t, degrees) / p - 1.0).abs() < 2e-5,
+                "{t}, {degrees}: {}",
+                student_p(t, degrees)
+            );
         }
         assert_eq!(student_p(0.0, 4.0), 1.0);
         assert_eq!((student_p(f64::INFINITY, 4.0), student_p(f64::NAN, 4.0)), (0.0, 1.0));
@@ -172,7 +216,9 @@ mod tests {
 
     #[test]
     fn quantiles_are_where_the_tails_are() {
-        assert!((normal_quantile(0.05) - 1.959_964).abs() < 1e-5 && (normal_quantile(1.0)).abs() < 1e-6);
+        assert!(
+            (normal_quantile(0.05) - 1.959_964).abs() < 1e-5 && (normal_quantile(1.0)).abs() < 1e-6
+        );
         assert!((student_quantile(0.05, 5.0) - 2.570_58).abs() < 1e-4);
         assert!((student_quantile(0.01, 10.0) - 3.169_27).abs() < 1e-4);
         assert!(student_quantile(0.0, 3.0).is_infinite());
@@ -192,7 +238,11 @@ mod tests {
             (1e9, 1.959_964),
             (f64::INFINITY, 1.959_964),
         ] {
-            assert!((quantile_975(degrees) - quantile).abs() < 2e-6, "{degrees}: {}", quantile_975(degrees));
+            assert!(
+                (quantile_975(degrees) - quantile).abs() < 2e-6,
+                "{degrees}: {}",
+                quantile_975(degrees)
+            );
         }
         assert!((normal_quantile(0.05) - NORMAL_975).abs() < 2e-7);
         assert!(quantile_975(0.0).is_infinite() && quantile_975(f64::NAN).is_infinite());

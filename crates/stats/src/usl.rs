@@ -1,42 +1,60 @@
-//! The Universal Scalability Law, fitted to throughputs at several numbers of copies.
+//! Fits the Universal Scalability Law to throughputs at several numbers of copies.
+//!
+//! The law, X(N) = λN / (1 + σ(N−1) + κN(N−1)) (Gunther 1993), is found in two steps ([`solve`]).
+//! N/X(N) = (1 + σ(N−1) + κN(N−1))/λ is linear in 1/λ, σ/λ and κ/λ ([`LinearForm`]), which are
+//! fitted by least squares of relative errors; from there Gauss–Newton minimises the squares of the
+//! errors of ln X, so that too much and too little weigh alike. Nothing holds σ or κ above zero.
+//!
+//! The intervals ([`refit_resamples`], [`percentiles`]): every block has a speed of its own that
+//! all of its trials share, and that cancels in the differences between the levels of a block. Only
+//! these give the gains, and so the totals and the intervals. Whole blocks are resampled, the gains
+//! over the first level are found again (Hodges & Lehmann 1963), and the law is fitted to those.
+//! The percentiles of these laws are stretched by √(n/(n−1)) and by Student's quantile over the
+//! normal one, since bootstraps of few blocks are too narrow (docs/methodology.md).
 
-use super::bootstrap::{Blocks, resamples, stretch};
+use super::bootstrap::{BlockSampler, resample_count, small_sample_stretch};
 use super::{
-    ByBlock, Estimate, NORMAL_975, block_differences, mean, median, pseudo_median, quantile_975, without_blocks,
+    ByBlock, Estimate, NORMAL_975, block_differences, mean, median, pseudo_median, quantile_975,
+    without_blocks,
 };
 use crate::Exact;
 
-/// Steps of Gauss and Newton, at most; a handful serve.
-const STEPS: u32 = 50;
-/// The most halvings of a step that leads astray.
-const HALVINGS: u32 = 30;
-/// The rest that rounding leaves of a parameter that is zero.
-const DUST: f64 = 1e-12;
-/// Peaks below this are not distinguished further: a second copy lowers the throughput.
-const LEAST: f64 = 0.01;
-/// Share of the resamples that must have a law, if it is to have an interval.
-const ENOUGH: f64 = 0.95;
+/// Steps of Gauss and Newton; a handful are enough.
+const MAX_STEPS: u32 = 50;
 
-/// X(N) = λN / (1 + σ(N−1) + κN(N−1)) (Gunther 1993).
+/// A step that does not lower the loss is halved this often.
+const MAX_HALVINGS: u32 = 30;
+
+/// A parameter of this size is zero but for rounding.
+const ROUNDING_ERROR: f64 = 1e-12;
+
+/// Lower peaks are not distinguished: the second copy lowers the throughput already.
+const MIN_PEAK: f64 = 0.01;
+
+/// The law has an interval if this share of the resamples has a law.
+const MIN_SOLVED_SHARE: f64 = 0.95;
+
+/// The parameters of the law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Usl {
     /// λ: the throughput of one copy alone.
     pub lambda: f64,
-    /// σ: the share of the work that copies do one after another; negative where they help each other.
+    /// σ, contention: the share of the work that copies do one after another. Negative if they help
+    /// each other.
     pub sigma: f64,
-    /// κ: what each pair of copies costs for staying coherent. Without it the law is Amdahl's.
+    /// κ, coherency: the cost of each pair of copies. With κ = 0 the law is Amdahl's.
     pub kappa: f64,
 }
 
 impl Usl {
-    /// Returns the throughput of this many copies.
+    /// The throughput of this many copies.
     pub fn at(&self, copies: f64) -> f64 {
         let others = copies - 1.0;
         self.lambda * copies / (1.0 + self.sigma * others + self.kappa * copies * others)
     }
 
-    /// Returns √((1−σ)/κ), the number of copies with the highest throughput: below 1 where the second copy lowers it
-    /// already, and none where more copies always bring more.
+    /// The number of copies with the highest throughput, √((1−σ)/κ). Below 1 if the second copy
+    /// lowers it already; `None` if more copies always bring more.
     pub fn peak(&self) -> Option<f64> {
         (self.kappa > 0.0).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt())
     }
@@ -45,9 +63,9 @@ impl Usl {
 /// The throughput at one number of copies.
 #[derive(Debug, Clone, Copy)]
 pub struct Throughput<'a> {
-    /// The number of copies.
     pub copies: f64,
-    /// The total: of the levels after the first, that of the first times the gain (docs/methodology.md).
+    /// The total of all copies. For levels after the first it is the first level's total times the
+    /// gain (docs/methodology.md).
     pub total: f64,
     /// The total of each trial, by its block.
     pub trials: &'a [(u32, f64)],
@@ -56,155 +74,180 @@ pub struct Throughput<'a> {
 /// A law with its intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UslFit {
-    /// The law.
     pub law: Usl,
-    /// σ.
     pub sigma: Estimate,
-    /// κ; unknown of two levels, where Amdahl's law is fitted.
+    /// `None` if there are two levels, to which Amdahl's law is fitted.
     pub kappa: Option<Estimate>,
-    /// The peak, where the law has one; its upper end is infinite where some of what the trials allow has none.
+    /// The peak, if the law has one. Its upper end is infinite if too many resamples have none.
     pub peak: Option<Estimate>,
-    /// Share of the variance of the logarithms that the law accounts for.
+    /// The share of the variance of the logarithms that the law explains.
     pub r2: f64,
-    /// The number of copies that the law misses most, and by which share of what was measured.
+    /// The number of copies that the law misses most, and by which share of the measured total.
     pub worst: (f64, f64),
 }
 
-/// Fits the law, with three parameters from three levels on and Amdahl's two for two levels; nothing where there are
-/// fewer, or where no positive throughput of one copy fits.
-///
-/// N/X(N) = (1 + σ(N−1) + κN(N−1))/λ is linear in 1/λ, σ/λ and κ/λ: they are fitted by least squares of relative
-/// errors, and from there by Gauss–Newton on ln X, so that too much and too little weigh alike. Nothing holds σ or κ
-/// above zero.
-///
-/// Every block has a speed of its own that all of its trials share. It is in the differences between the levels of a
-/// block no more, and of these alone are gains, and so the totals, and the intervals: whole blocks are resampled 1000
-/// times, the gains over the first level are found again (Hodges & Lehmann 1963) and the law is fitted to those. The
-/// percentiles of these laws are drawn apart by √(n/(n−1)) and by Student's quantile over the normal one, since
-/// bootstraps of few blocks are too narrow (docs/methodology.md). A level that shares fewer than two blocks with the
-/// first leaves no interval.
+/// A level: its number of copies and their total.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    copies: f64,
+    total: f64,
+}
+
+/// Fits the law: three parameters from three levels on, Amdahl's two to two levels. `None` if there
+/// are fewer, or no positive throughput of one copy fits. No interval if a level shares fewer than
+/// two blocks with the first.
 pub fn fit_usl(levels: &[Throughput<'_>]) -> Option<UslFit> {
     let parameters = levels.len().min(3);
-    let points: Vec<(f64, f64)> = levels.iter().map(|level| (level.copies, level.total)).collect();
+    let points: Vec<Point> =
+        levels.iter().map(|level| Point { copies: level.copies, total: level.total }).collect();
     let law = solve(&points, parameters)?;
-    let gains = gains(levels);
-    let again = refits(levels, &gains, parameters);
-    // Resamples of whole blocks show no more than the blocks do, however many levels each has.
+
+    let gains = log_gains(levels);
+    let resampled = refit_resamples(levels, &gains, parameters);
+    // Resampling whole blocks shows no more than the blocks do, however many levels each has.
     let degrees = gains.iter().map(|gain| gain.len().saturating_sub(1)).min().unwrap_or(0);
-    // What percentiles of resamples stand for is the normal quantile.
-    let wider = quantile_975(degrees as f64) / NORMAL_975;
-    let interval = |value: f64, of: &dyn Fn(&Usl) -> f64| match &again {
-        Some(laws) => percentiles(value, laws.iter().map(of).collect(), wider),
+    // Percentiles of resamples correspond to the normal quantile.
+    let stretch = quantile_975(degrees as f64) / NORMAL_975;
+    let interval = |value: f64, parameter: &dyn Fn(&Usl) -> f64| match &resampled {
+        Some(laws) => percentiles(value, laws.iter().map(parameter).collect(), stretch),
         None => Estimate::alone(value),
     };
+
+    let peak = law.peak().map(|peak| {
+        if resampled.is_none() {
+            return Estimate::alone(peak);
+        }
+        // Peaks are quotients: they are symmetric on a logarithmic scale, if at all.
+        let logs = interval(peak.max(MIN_PEAK).natural_log(), &|law| {
+            law.peak().map_or(f64::INFINITY, |peak| peak.max(MIN_PEAK).natural_log())
+        });
+        Estimate { value: peak, low: logs.low.exponential(), high: logs.high.exponential() }
+    });
     Some(UslFit {
         law,
         sigma: interval(law.sigma, &|law| law.sigma),
         kappa: (parameters == 3).then(|| interval(law.kappa, &|law| law.kappa)),
-        peak: law.peak().map(|peak| match again {
-            // Peaks are quotients: they are symmetric on a logarithmic scale, if at all.
-            Some(_) => {
-                let logs = interval(peak.max(LEAST).natural_log(), &|law| {
-                    law.peak().map_or(f64::INFINITY, |at| at.max(LEAST).natural_log())
-                });
-                Estimate { value: peak, low: logs.low.exponential(), high: logs.high.exponential() }
-            }
-            None => Estimate::alone(peak),
-        }),
+        peak,
         r2: r_squared(&law, &points),
-        worst: worst(&law, &points),
+        worst: worst_miss(&law, &points),
     })
 }
 
-/// The points of a law, made linear in 1/λ, σ/λ and κ/λ.
-struct Linear {
-    /// The factors of those three at each point.
+/// The points in the form that is linear in x = (1/λ, σ/λ, κ/λ): `basis`·x = `times`.
+struct LinearForm {
+    /// The factors of x at each point.
     basis: Vec<[f64; 3]>,
-    /// The seconds that a copy takes per unit of work.
+    /// N/X(N): the seconds that a copy takes per unit of work.
     times: Vec<f64>,
 }
 
-impl Linear {
-    fn new(points: &[(f64, f64)]) -> Linear {
-        let basis = points.iter().map(|(n, _)| [1.0, n - 1.0, n * (n - 1.0)]).collect();
-        Linear { basis, times: points.iter().map(|(copies, total)| copies / total).collect() }
+impl LinearForm {
+    fn new(points: &[Point]) -> LinearForm {
+        let basis = points
+            .iter()
+            .map(|point| [1.0, point.copies - 1.0, point.copies * (point.copies - 1.0)])
+            .collect();
+        let times = points.iter().map(|point| point.copies / point.total).collect();
+        LinearForm { basis, times }
     }
 
-    /// Returns the factors of each point over a number.
-    fn divided(&self, by: &[f64]) -> Vec<[f64; 3]> {
-        self.basis.iter().zip(by).map(|(row, by)| row.map(|cell| cell / by)).collect()
+    /// The factors of each point, divided by a number for that point.
+    fn basis_over(&self, divisors: &[f64]) -> Vec<[f64; 3]> {
+        self.basis
+            .iter()
+            .zip(divisors)
+            .map(|(row, divisor)| row.map(|factor| factor / divisor))
+            .collect()
     }
 
-    /// Returns the times that a law with these parameters gives.
-    fn model(&self, x: &[f64; 3]) -> Vec<f64> {
+    /// The times by the law with these parameters.
+    fn predict_times(&self, x: &[f64; 3]) -> Vec<f64> {
         self.basis.iter().map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
     }
 
-    /// Returns the logarithms by which that law misses the times.
-    fn misses(&self, x: &[f64; 3]) -> Vec<f64> {
-        let said = self.model(x).into_iter().zip(&self.times);
-        said.map(|(said, is)| if said > 0.0 { (is / said).natural_log() } else { f64::INFINITY }).collect()
+    /// The errors of the law, as logarithms of time ÷ predicted time. Infinite if a predicted time
+    /// is not positive.
+    fn log_errors(&self, x: &[f64; 3]) -> Vec<f64> {
+        let predicted = self.predict_times(x);
+        predicted
+            .into_iter()
+            .zip(&self.times)
+            .map(
+                |(predicted, time)| {
+                    if predicted > 0.0 { (time / predicted).natural_log() } else { f64::INFINITY }
+                },
+            )
+            .collect()
     }
 
-    /// Returns the sum of their squares.
+    /// The sum of the squared errors.
     fn loss(&self, x: &[f64; 3]) -> f64 {
-        self.misses(x).iter().map(|miss| miss * miss).sum()
+        self.log_errors(x).iter().map(|error| error * error).sum()
     }
 }
 
-/// Returns the law of the points, of two parameters or three.
-fn solve(points: &[(f64, f64)], parameters: usize) -> Option<Usl> {
-    let usable = |(copies, total): &(f64, f64)| *copies >= 1.0 && total.is_finite() && *total > 0.0;
-    if parameters < 2 || !points.iter().all(usable) {
+/// The law of the points, with two parameters or three.
+fn solve(points: &[Point], parameters: usize) -> Option<Usl> {
+    let is_usable =
+        |point: &Point| point.copies >= 1.0 && point.total.is_finite() && point.total > 0.0;
+    if parameters < 2 || !points.iter().all(is_usable) {
         return None;
     }
-    let linear = Linear::new(points);
-    let times = &linear.times;
-    let mut x = least_squares(&linear.divided(times), &vec![1.0; times.len()], parameters)?;
-    if !linear.loss(&x).is_finite() {
-        x = [median(times), 0.0, 0.0];
+
+    // Relative errors: every row is divided by its time, and every target is 1.
+    let form = LinearForm::new(points);
+    let targets = vec![1.0; points.len()];
+    let mut x = least_squares(&form.basis_over(&form.times), &targets, parameters)?;
+    if !form.loss(&x).is_finite() {
+        x = [median(&form.times), 0.0, 0.0];
     }
-    for _ in 0..STEPS {
-        let step = least_squares(&linear.divided(&linear.model(&x)), &linear.misses(&x), parameters)?;
-        let loss = linear.loss(&x);
-        let shorter = (0..HALVINGS).map(|halvings| 0.5_f64.powi(halvings as i32));
-        let mut steps = shorter.map(|share| [0, 1, 2].map(|k| x[k] + share * step[k]));
-        match steps.find(|next| linear.loss(next) < loss) {
-            Some(next) if loss - linear.loss(&next) > 1e-15 => x = next,
+
+    for _ in 0..MAX_STEPS {
+        let rows = form.basis_over(&form.predict_times(&x));
+        let step = least_squares(&rows, &form.log_errors(&x), parameters)?;
+        let loss = form.loss(&x);
+        let lower = (0..MAX_HALVINGS)
+            .map(|halvings| 0.5_f64.powi(halvings as i32))
+            .map(|share| [0, 1, 2].map(|k| x[k] + share * step[k]))
+            .find(|next| form.loss(next) < loss);
+        match lower {
+            Some(next) if loss - form.loss(&next) > 1e-15 => x = next,
             _ => break,
         }
     }
-    let [sigma, kappa] =
-        [x[1], x[2]].map(|share| share / x[0]).map(|value| if value.abs() < DUST { 0.0 } else { value });
+
+    let [sigma, kappa] = [x[1], x[2]]
+        .map(|share| share / x[0])
+        .map(|value| if value.abs() < ROUNDING_ERROR { 0.0 } else { value });
     (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma, kappa })
 }
 
-/// Solves `rows`·x = `targets` for the first `columns` of x by modified Gram–Schmidt (Björck, Numerical Methods for
-/// Least Squares Problems, §2.4); nothing where columns depend on each other.
+/// Solves `rows`·x = `targets` for the first `columns` of x, by modified Gram–Schmidt (Björck,
+/// Numerical Methods for Least Squares Problems, §2.4). `None` if columns depend on each other.
 fn least_squares(rows: &[[f64; 3]], targets: &[f64], columns: usize) -> Option<[f64; 3]> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut vectors: Vec<Vec<f64>> = (0..columns).map(|k| rows.iter().map(|row| row[k]).collect()).collect();
-    let mut rest = targets.to_vec();
+    let mut vectors: Vec<Vec<f64>> =
+        (0..columns).map(|k| rows.iter().map(|row| row[k]).collect()).collect();
+    let mut targets = targets.to_vec();
+
+    // The rows become an orthonormal basis times the triangular r, the targets that basis times y.
     let mut r = [[0.0; 3]; 3];
     let mut y = [0.0; 3];
     for k in 0..columns {
-        let whole: f64 = dot(&vectors[k], &vectors[k]) + (0..k).map(|j| r[j][k] * r[j][k]).sum::<f64>();
+        let square: f64 =
+            dot(&vectors[k], &vectors[k]) + (0..k).map(|j| r[j][k] * r[j][k]).sum::<f64>();
         let length = dot(&vectors[k], &vectors[k]).sqrt();
-        if !(length.is_finite() && length > 1e-9 * whole.sqrt()) {
+        if !(length.is_finite() && length > 1e-9 * square.sqrt()) {
             return None;
         }
+
         r[k][k] = length;
         let unit: Vec<f64> = vectors[k].iter().map(|value| value / length).collect();
-        let less = |from: &mut Vec<f64>| {
-            let part = dot(&unit, from);
-            from.iter_mut().zip(&unit).for_each(|(value, unit)| *value -= part * unit);
-            part
-        };
         for j in k + 1..columns {
-            r[k][j] = less(&mut vectors[j]);
+            r[k][j] = remove_component(&mut vectors[j], &unit);
         }
-        y[k] = less(&mut rest);
+        y[k] = remove_component(&mut targets, &unit);
     }
+
     let mut x = [0.0; 3];
     for k in (0..columns).rev() {
         x[k] = (y[k] - (k + 1..columns).map(|j| r[k][j] * x[j]).sum::<f64>()) / r[k][k];
@@ -212,57 +255,91 @@ fn least_squares(rows: &[[f64; 3]], targets: &[f64], columns: usize) -> Option<[
     Some(x)
 }
 
-/// The logarithms of the gains of the levels after the first over it, in each block that both have.
-fn gains(levels: &[Throughput<'_>]) -> Vec<ByBlock> {
-    let logs = |level: &Throughput<'_>| -> ByBlock {
-        level.trials.iter().map(|(at, total)| (*at, total.natural_log())).collect()
-    };
-    let mut levels = levels.iter().map(logs);
-    let Some(first) = levels.next() else { return Vec::new() };
-    levels.map(|level| block_differences(&level, &first)).collect()
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The laws of resampled blocks; `None` if a level shares fewer than two blocks with the first, or too few have a law.
-fn refits(levels: &[Throughput<'_>], gains: &[ByBlock], parameters: usize) -> Option<Vec<Usl>> {
+/// Makes a vector orthogonal to a unit vector; returns the component that is removed.
+fn remove_component(vector: &mut [f64], unit: &[f64]) -> f64 {
+    let component = dot(unit, vector);
+    for (value, unit) in vector.iter_mut().zip(unit) {
+        *value -= component * unit;
+    }
+    component
+}
+
+/// For each level after the first, the logarithms of its gains over the first, in the blocks that
+/// both have.
+fn log_gains(levels: &[Throughput<'_>]) -> Vec<ByBlock> {
+    let mut logs = levels.iter().map(|level| -> ByBlock {
+        level.trials.iter().map(|(block, total)| (*block, total.natural_log())).collect()
+    });
+    let Some(first) = logs.next() else {
+        return Vec::new();
+    };
+    logs.map(|level| block_differences(&level, &first)).collect()
+}
+
+/// Laws that are fitted to resampled blocks. `None` if a level shares fewer than two blocks with
+/// the first, or too few resamples have a law.
+fn refit_resamples(
+    levels: &[Throughput<'_>],
+    gains: &[ByBlock],
+    parameters: usize,
+) -> Option<Vec<Usl>> {
     if gains.iter().any(|gain| gain.len() < 2) {
         return None;
     }
-    let count = resamples(gains.iter().map(Vec::len).sum());
-    let mut blocks = Blocks::new(gains.iter().map(Vec::as_slice));
+
+    let count = resample_count(gains.iter().map(Vec::len).sum());
+    let mut sampler = BlockSampler::new(gains.iter().map(Vec::as_slice));
     let centres: Vec<f64> = gains.iter().map(|gain| pseudo_median(&without_blocks(gain))).collect();
-    let mut refit = || {
-        let draw = blocks.draw();
-        let mut points = vec![(levels[0].copies, levels[0].total)];
+    let mut laws = Vec::new();
+    for _ in 0..count {
+        let blocks = sampler.draw();
+        let mut points = vec![Point { copies: levels[0].copies, total: levels[0].total }];
         for (place, (level, centre)) in levels[1..].iter().zip(&centres).enumerate() {
-            let drawn = blocks.take(&draw, place);
-            let deviation = (pseudo_median(&drawn) - centre) * stretch(drawn.len());
-            points.push((level.copies, level.total * deviation.exponential()));
+            let drawn = sampler.take(&blocks, place);
+            let deviation = (pseudo_median(&drawn) - centre) * small_sample_stretch(drawn.len());
+            let total = level.total * deviation.exponential();
+            points.push(Point { copies: level.copies, total });
         }
-        solve(&points, parameters)
-    };
-    let laws: Vec<Usl> = (0..count).filter_map(|_| refit()).collect();
-    (laws.len() as f64 >= ENOUGH * count as f64).then_some(laws)
+        laws.extend(solve(&points, parameters));
+    }
+    (laws.len() as f64 >= MIN_SOLVED_SHARE * count as f64).then_some(laws)
 }
 
-/// The 2.5 % and 97.5 % percentiles of `drawn`, their distances from `value` stretched.
-fn percentiles(value: f64, mut drawn: Vec<f64>, wider: f64) -> Estimate {
-    drawn.sort_by(f64::total_cmp);
-    let last = drawn.len() as f64 - 1.0;
+/// `value` with the 2.5 % and 97.5 % percentiles of resampled values, their distances from it
+/// stretched.
+fn percentiles(value: f64, mut resampled: Vec<f64>, stretch: f64) -> Estimate {
+    resampled.sort_by(f64::total_cmp);
     // Both places lie within the sample.
-    let (low, high) = (drawn[(0.025 * last).floor() as usize], drawn[(0.975 * last).ceil() as usize]);
-    Estimate { value, low: value - (value - low).max(0.0) * wider, high: value + (high - value).max(0.0) * wider }
+    let last = resampled.len() as f64 - 1.0;
+    let low = resampled[(0.025 * last).floor() as usize];
+    let high = resampled[(0.975 * last).ceil() as usize];
+    Estimate {
+        value,
+        low: value - (value - low).max(0.0) * stretch,
+        high: value + (high - value).max(0.0) * stretch,
+    }
 }
 
-fn r_squared(law: &Usl, points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<f64> = points.iter().map(|point| point.1.natural_log()).collect();
+/// The share of the variance of the totals' logarithms that the law explains.
+fn r_squared(law: &Usl, points: &[Point]) -> f64 {
+    let logs: Vec<f64> = points.iter().map(|point| point.total.natural_log()).collect();
     let mean = mean(&logs);
-    let left: f64 = points.iter().map(|(copies, total)| (total / law.at(*copies)).natural_log().powi(2)).sum();
-    1.0 - left / logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
+    let residual: f64 =
+        points.iter().map(|point| (point.total / law.at(point.copies)).natural_log().powi(2)).sum();
+    1.0 - residual / logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
 }
 
-fn worst(law: &Usl, points: &[(f64, f64)]) -> (f64, f64) {
-    let misses = points.iter().map(|(copies, total)| (*copies, law.at(*copies) / total - 1.0));
-    misses.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).unwrap_or((0.0, 0.0))
+/// The number of copies that the law misses most, and by which share of the measured total.
+fn worst_miss(law: &Usl, points: &[Point]) -> (f64, f64) {
+    points
+        .iter()
+        .map(|point| (point.copies, law.at(point.copies) / point.total - 1.0))
+        .max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()))
+        .unwrap_or((0.0, 0.0))
 }
 
 #[cfg(test)]
@@ -270,16 +347,27 @@ mod tests {
     use super::*;
 
     fn points(totals: &[(f64, f64)]) -> Vec<Throughput<'static>> {
-        totals.iter().map(|(copies, total)| Throughput { copies: *copies, total: *total, trials: &[] }).collect()
+        totals
+            .iter()
+            .map(|(copies, total)| Throughput { copies: *copies, total: *total, trials: &[] })
+            .collect()
     }
 
-    /// Lbench's published figures per thread, times threads. By hand of N/X: for memory 0.25, 0.4 and 0.714286, so
-    /// σ + 2κ = 0.6 and 3σ + 12κ = 1.857143; for the mutex 0.025, 0.142857 and 0.729927.
+    /// Lbench's published figures per thread, times threads. By hand of N/X: for memory 0.25, 0.4
+    /// and 0.714286, so σ + 2κ = 0.6 and 3σ + 12κ = 1.857143; for the mutex 0.025, 0.142857 and
+    /// 0.729927.
     #[test]
     fn published_figures() {
         let memory = fit_usl(&points(&[(1.0, 4.0), (2.0, 5.0), (4.0, 5.6)])).unwrap();
-        assert!((memory.law.sigma - 0.580_952).abs() < 1e-6 && (memory.law.kappa - 0.009_524).abs() < 1e-6);
-        assert!((memory.law.lambda - 4.0).abs() < 1e-9 && memory.r2 > 0.999_999 && memory.worst.1.abs() < 1e-9);
+        assert!(
+            (memory.law.sigma - 0.580_952).abs() < 1e-6
+                && (memory.law.kappa - 0.009_524).abs() < 1e-6
+        );
+        assert!(
+            (memory.law.lambda - 4.0).abs() < 1e-9
+                && memory.r2 > 0.999_999
+                && memory.worst.1.abs() < 1e-9
+        );
         let peak = memory.peak.unwrap();
         assert!((peak.value - 6.633).abs() < 1e-3 && !peak.bounded());
         assert!((memory.law.at(peak.value) / memory.law.at(1.0) - 1.43).abs() < 0.005);
@@ -288,7 +376,8 @@ mod tests {
         assert!(mutex.law.peak().unwrap() < 1.0);
     }
 
-    /// 1, 2 and 4 copies at 100, 160 and 240: Amdahl's law of λ = 100 has 1.6 = 2/(1 + σ), so σ = 0.25.
+    /// 1, 2 and 4 copies at 100, 160 and 240: Amdahl's law of λ = 100 has 1.6 = 2/(1 + σ), so σ =
+    /// 0.25.
     #[test]
     fn two_levels_are_amdahls() {
         let fit = fit_usl(&points(&[(1.0, 100.0), (2.0, 160.0)])).unwrap();
@@ -303,7 +392,8 @@ mod tests {
     #[test]
     fn nothing_is_clamped() {
         let planted = Usl { lambda: 7.0, sigma: -0.06, kappa: 0.004 };
-        let totals: Vec<(f64, f64)> = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0].map(|n| (n, planted.at(n))).to_vec();
+        let totals: Vec<(f64, f64)> =
+            [1.0, 2.0, 3.0, 4.0, 6.0, 8.0].map(|n| (n, planted.at(n))).to_vec();
         let fit = fit_usl(&points(&totals)).unwrap();
         assert!((fit.law.sigma + 0.06).abs() < 1e-9 && (fit.law.kappa - 0.004).abs() < 1e-9);
         // Copies that do not touch each other have no parameters, and so no peak far away.
@@ -317,13 +407,21 @@ mod tests {
 
     #[test]
     fn what_cannot_be_fitted() {
-        for totals in [[0.0, 1.0, 2.0], [f64::NAN, 1.0, 2.0], [1.0, f64::INFINITY, 2.0], [1.0, -1.0, 2.0]] {
+        for totals in
+            [[0.0, 1.0, 2.0], [f64::NAN, 1.0, 2.0], [1.0, f64::INFINITY, 2.0], [1.0, -1.0, 2.0]]
+        {
             let totals: Vec<(f64, f64)> = [1.0, 2.0, 4.0].into_iter().zip(totals).collect();
             assert_eq!(fit_usl(&points(&totals)), None);
         }
-        assert_eq!(fit_usl(&points(&[(2.0, 1.0), (2.0, 1.0), (2.0, 3.0)])), None, "one level thrice");
+        assert_eq!(
+            fit_usl(&points(&[(2.0, 1.0), (2.0, 1.0), (2.0, 3.0)])),
+            None,
+            "one level thrice"
+        );
         // Wild figures have a law or none, but no panic, also far out.
-        for totals in [[(1.0, 1.0), (2.0, 1e9), (4.0, 1e-9)], [(64.0, 1.0), (1024.0, 2.0), (65_536.0, 3.0)]] {
+        for totals in
+            [[(1.0, 1.0), (2.0, 1e9), (4.0, 1e-9)], [(64.0, 1.0), (1024.0, 2.0), (65_536.0, 3.0)]]
+        {
             if let Some(fit) = fit_usl(&points(&totals)) {
                 assert!(fit.law.lambda > 0.0 && fit.law.sigma.is_finite());
             }

@@ -6,9 +6,9 @@ extern crate unixmark_stats as stats;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use stats::{
-    ByBlock, Estimate, Method, Sampled, Throughput, Usl, UslFit, block_differences, false_discovery_rates, fit_usl,
-    log_interval, mean_half_width, median, median_interval, paired_shift, two_sample_shift, welch_shift,
-    without_blocks,
+    ByBlock, Estimate, Method, Sampled, Throughput, Usl, UslFit, block_differences,
+    false_discovery_rates, fit_usl, log_interval, mean_half_width, median, median_interval,
+    paired_shift, two_sample_shift, welch_shift, without_blocks,
 };
 use testing::{allowed, normal, simulated};
 
@@ -77,31 +77,46 @@ fn index_coverage(blocks: usize, common: f64, mixed: bool) -> f64 {
         let tests: Vec<&[(u32, f64)]> = tests
             .iter()
             .enumerate()
-            .map(|(number, test)| if mixed && number % 2 == 0 { &test[..blocks / 2] } else { &test[..] })
+            .map(
+                |(number, test)| {
+                    if mixed && number % 2 == 0 { &test[..blocks / 2] } else { &test[..] }
+                },
+            )
             .collect();
         let index = tests.iter().map(|test| median_log(&without_blocks(test))).sum::<f64>() / 12.0;
-        let samples: Vec<Sampled<'_>> = tests.iter().map(|values| Sampled { values, statistic: &median_log }).collect();
+        let samples: Vec<Sampled<'_>> =
+            tests.iter().map(|values| Sampled { values, statistic: &median_log }).collect();
         index.abs() <= mean_half_width(&samples)
     })
 }
 
 #[test]
 fn an_index_s_interval_covers() {
-    for (blocks, common, mixed) in
-        [(6, 0.0, false), (6, 0.02, false), (12, 0.0, false), (12, 0.02, false), (12, 0.0, true), (12, 0.02, true)]
-    {
+    for (blocks, common, mixed) in [
+        (6, 0.0, false),
+        (6, 0.02, false),
+        (12, 0.0, false),
+        (12, 0.02, false),
+        (12, 0.0, true),
+        (12, 0.02, true),
+    ] {
         let covered = index_coverage(blocks, common, mixed);
-        assert!(allowed(0.93..0.995).contains(&covered), "{blocks} blocks, common noise {common}, {mixed}: {covered}");
+        assert!(
+            allowed(0.93..0.995).contains(&covered),
+            "{blocks} blocks, common noise {common}, {mixed}: {covered}"
+        );
     }
 }
 
 #[test]
 fn an_index_s_interval_is_not_absurdly_wide() {
-    // Twelve tests of 1 % noise, 12 blocks: the standard error of a median is 1.25·0.01/√12, that of
-    // the mean of twelve a √12-th of it, so the half-width should be near 2.1·0.00104 = 0.0022.
+    // Twelve tests of 1 % noise, 12 blocks: the standard error of a median is 1.25·0.01/√12, that
+    // of the mean of twelve a √12-th of it, so the half-width should be near 2.1·0.00104 = 0.0022.
     let mut random = Pcg64Mcg::seed_from_u64(14);
-    let tests: Vec<ByBlock> = (0..12).map(|_| by_block((0..12).map(|_| (0.01 * normal(&mut random)).exp()))).collect();
-    let samples: Vec<Sampled<'_>> = tests.iter().map(|values| Sampled { values, statistic: &median_log }).collect();
+    let tests: Vec<ByBlock> =
+        (0..12).map(|_| by_block((0..12).map(|_| (0.01 * normal(&mut random)).exp()))).collect();
+    let samples: Vec<Sampled<'_>> =
+        tests.iter().map(|values| Sampled { values, statistic: &median_log }).collect();
     let half = mean_half_width(&samples);
     assert!((0.0012..0.004).contains(&half), "{half}");
     assert!(mean_half_width(&samples[..0]).is_infinite());
@@ -122,14 +137,20 @@ fn shifts_cover_under_stalls() {
             let shift = two_sample_shift(&a, &b);
             let same: Vec<f64> = b.iter().map(|value| value - 0.07).collect();
             alarms += usize::from(two_sample_shift(&a, &same).p < 0.05);
-            shift.method == Method::RankSum && shift.estimate.low <= 0.07 && 0.07 <= shift.estimate.high
+            shift.method == Method::RankSum
+                && shift.estimate.low <= 0.07
+                && 0.07 <= shift.estimate.high
         });
         assert!(allowed(0.94..0.985).contains(&covered), "{n}, {m}: {covered}");
-        assert!(allowed(-0.001..0.06).contains(&(alarms as f64 / times as f64)), "{n}, {m}: {alarms} false alarms");
+        assert!(
+            allowed(-0.001..0.06).contains(&(alarms as f64 / times as f64)),
+            "{n}, {m}: {alarms} false alarms"
+        );
     }
 }
 
-/// Differences of two runs of the same kind are symmetric whatever the noise, which is all the signed ranks ask for.
+/// Differences of two runs of the same kind are symmetric whatever the noise, which is all the
+/// signed ranks ask for.
 #[test]
 fn paired_shifts_cover_under_stalls_and_drift() {
     let mut random = Pcg64Mcg::seed_from_u64(16);
@@ -190,7 +211,8 @@ fn false_discoveries_are_few() {
 
 type Noise = dyn Fn(&mut Pcg64Mcg) -> f64;
 
-/// Trials of a planted law under noise, a share `common` of it shared by a whole block, and the law fitted to them.
+/// Trials of a planted law under noise, a share `common` of it shared by a whole block, and the law
+/// fitted to them.
 fn fitted(
     random: &mut Pcg64Mcg,
     planted: &Usl,
@@ -201,11 +223,19 @@ fn fitted(
     let shared: Vec<f64> = (0..trials).map(|_| common * normal(random)).collect();
     let logs: Vec<ByBlock> = copies
         .iter()
-        .map(|n| by_block(shared.iter().map(|shared| planted.at(f64::from(*n)).ln() + shared + noise(random))))
+        .map(|n| {
+            by_block(
+                shared.iter().map(|shared| planted.at(f64::from(*n)).ln() + shared + noise(random)),
+            )
+        })
         .collect();
-    let measured: Vec<ByBlock> =
-        logs.iter().map(|level| level.iter().map(|(block, log)| (*block, log.exp())).collect()).collect();
-    let gain = |level: &ByBlock| paired_shift(&without_blocks(&block_differences(level, &logs[0]))).estimate.value;
+    let measured: Vec<ByBlock> = logs
+        .iter()
+        .map(|level| level.iter().map(|(block, log)| (*block, log.exp())).collect())
+        .collect();
+    let gain = |level: &ByBlock| {
+        paired_shift(&without_blocks(&block_differences(level, &logs[0]))).estimate.value
+    };
     let first = median(&without_blocks(&measured[0]));
     let levels: Vec<Throughput<'_>> = (copies.iter().zip(&logs).zip(&measured))
         .map(|((copies, logs), trials)| Throughput {
@@ -229,7 +259,10 @@ fn planted_laws_are_recovered() {
         assert!(near(fit.law.sigma, sigma) && near(fit.law.kappa, kappa), "{planted:?}: {fit:?}");
         assert!((fit.law.lambda / 100.0 - 1.0).abs() < 0.01 && fit.worst.1.abs() < 0.01, "{fit:?}");
         if kappa > 0.0 {
-            assert!((fit.peak.unwrap().value / planted.peak().unwrap() - 1.0).abs() < 0.2, "{planted:?}: {fit:?}");
+            assert!(
+                (fit.peak.unwrap().value / planted.peak().unwrap() - 1.0).abs() < 0.2,
+                "{planted:?}: {fit:?}"
+            );
         }
     }
 }
@@ -238,15 +271,22 @@ fn planted_laws_are_recovered() {
 fn a_law_s_intervals_cover() {
     let mut random = Pcg64Mcg::seed_from_u64(21);
     let quiet = |random: &mut Pcg64Mcg| 0.01 * normal(random);
-    let kinds: [(&Noise, &[(f64, f64)]); 2] = [(&quiet, &[(0.05, 0.004), (-0.03, 0.01)]), (&noise, &[(0.4, 0.01)])];
-    let holds = |interval: Estimate, value: f64| usize::from(interval.low <= value && value <= interval.high);
+    let kinds: [(&Noise, &[(f64, f64)]); 2] =
+        [(&quiet, &[(0.05, 0.004), (-0.03, 0.01)]), (&noise, &[(0.4, 0.01)])];
+    let holds = |interval: Estimate, value: f64| {
+        usize::from(interval.low <= value && value <= interval.high)
+    };
     for (noise, laws) in kinds {
         for (sigma, kappa) in laws {
-            for (copies, trials, common) in
-                [(&EIGHT[..], 3, 0.0), (&EIGHT[..], 12, 0.1), (&[1, 2, 4][..], 3, 0.1), (&[1, 2, 4][..], 12, 0.1)]
-            {
+            for (copies, trials, common) in [
+                (&EIGHT[..], 3, 0.0),
+                (&EIGHT[..], 12, 0.1),
+                (&[1, 2, 4][..], 3, 0.1),
+                (&[1, 2, 4][..], 12, 0.1),
+            ] {
                 let planted = Usl { lambda: 100.0, sigma: *sigma, kappa: *kappa };
-                let (times, mut of_sigma, mut of_kappa, mut of_peak) = (simulated(200).max(50), 0, 0, 0);
+                let (times, mut of_sigma, mut of_kappa, mut of_peak) =
+                    (simulated(200).max(50), 0, 0, 0);
                 for _ in 0..times {
                     let fit = fitted(&mut random, &planted, copies, trials, (common, noise));
                     of_sigma += holds(fit.sigma, *sigma);
@@ -262,9 +302,10 @@ fn a_law_s_intervals_cover() {
     }
 }
 
-/// The half-width of Amdahl's σ by propagation of errors: of 1 % at 1 and 8 copies each, with Hodges and Lehmann's
-/// 1.02·1 %·√2/√12 and Student's 2.20, of σ = (8·X(1)/X(8) − 1)/7: 2.20·0.0042/7·8/8 = 0.0013. What a block has in
-/// common adds nothing, though it is ten times as large.
+/// The half-width of Amdahl's σ by propagation of errors: of 1 % at 1 and 8 copies each, with
+/// Hodges and Lehmann's 1.02·1 %·√2/√12 and Student's 2.20, of σ = (8·X(1)/X(8) − 1)/7:
+/// 2.20·0.0042/7·8/8 = 0.0013. What a block has in common adds nothing, though it is ten times as
+/// large.
 #[test]
 fn a_law_s_intervals_are_not_absurdly_wide() {
     for common in [0.0, 0.1] {

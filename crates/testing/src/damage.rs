@@ -1,4 +1,5 @@
-//! Files as strangers could send them: damaged, or made to do damage. The same seed gives the same file.
+//! Files as strangers could send them: damaged, or made to do damage. The same seed gives the same
+//! file.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -6,8 +7,25 @@ use serde_json::Value;
 
 /// Numbers at the ends of what types hold, and beyond.
 const NUMBERS: [&str; 20] = [
-    "0", "-0", "-1", "1", "2", "0.5", "1e-320", "1e308", "-1e308", "1e400", "255", "65536", "4294967295", "4294967296",
-    "9007199254740993", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "18446744073709551616",
+    "0",
+    "-0",
+    "-1",
+    "1",
+    "2",
+    "0.5",
+    "1e-320",
+    "1e308",
+    "-1e308",
+    "1e400",
+    "255",
+    "65536",
+    "4294967295",
+    "4294967296",
+    "9007199254740993",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
     "99999999999999999999999999",
 ];
 
@@ -29,7 +47,7 @@ const TEXTS: [&str; 14] = [
     "HISTFAAAAB542pNpmSxc////fwYIYIbSjCAxELD/ABEAAA06DW4=",
 ];
 
-/// What a file is made worse with.
+/// A source of damage.
 pub struct Damage {
     random: Pcg64Mcg,
 }
@@ -40,31 +58,33 @@ impl Damage {
         Damage { random: Pcg64Mcg::seed_from_u64(seed) }
     }
 
-    /// Returns a number below `most`.
-    pub fn below(&mut self, most: usize) -> usize {
-        self.random.random_range(0..most.max(1))
+    /// A number below `limit`; 0 if there is none.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.random.random_range(0..limit.max(1))
     }
 
-    /// Returns a file that began as `text`.
-    pub fn damaged(&mut self, text: &str) -> Vec<u8> {
-        let mut bytes = text.as_bytes().to_vec();
+    /// A file, damaged in one or two ways.
+    pub fn damaged(&mut self, file: impl AsRef<[u8]>) -> Vec<u8> {
+        let mut bytes = file.as_ref().to_vec();
         for _ in 0..=self.below(2) {
             bytes = match self.below(10) {
-                0 => self.bytes(bytes),
-                1 => self.cut(bytes),
-                2 | 3 => self.lines(&bytes),
-                4 | 5 => self.number(bytes),
-                6 => self.nest(bytes),
-                _ => self.json(&bytes),
+                0 => self.change_bytes(bytes),
+                1 => self.cut_out(bytes),
+                2 | 3 => self.change_lines(&bytes),
+                4 | 5 => self.replace_number(bytes),
+                6 => self.nest_deeply(bytes),
+                _ => self.change_json(&bytes),
             };
         }
+
         bytes
     }
 
     /// Replaces, removes and inserts single bytes.
-    fn bytes(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn change_bytes(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
         for _ in 0..=self.below(4) {
-            let (at, byte) = (self.below(bytes.len()), self.random.random());
+            let at = self.below(bytes.len());
+            let byte = self.random.random();
             match self.below(3) {
                 0 => bytes.insert(at, byte),
                 1 if at < bytes.len() => bytes[at] = byte,
@@ -72,10 +92,12 @@ impl Damage {
                 _ => {}
             }
         }
+
         bytes
     }
 
-    fn cut(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+    /// Removes the end, or a part.
+    fn cut_out(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
         let (from, to) = (self.below(bytes.len()), self.below(bytes.len()));
         if self.below(2) == 0 {
             bytes.truncate(to);
@@ -86,7 +108,7 @@ impl Damage {
     }
 
     /// Repeats, removes and swaps lines.
-    fn lines(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn change_lines(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
         let (at, other) = (self.below(lines.len()), self.below(lines.len()));
         match self.below(4) {
@@ -100,65 +122,89 @@ impl Damage {
     }
 
     /// Puts another number in place of one.
-    fn number(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+    fn replace_number(&mut self, bytes: Vec<u8>) -> Vec<u8> {
         let start = self.below(bytes.len());
-        let Some(from) = bytes[start.min(bytes.len())..].iter().position(u8::is_ascii_digit) else { return bytes };
-        let from = start + from;
-        let length = bytes[from..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+        let Some(distance) = bytes[start..].iter().position(u8::is_ascii_digit) else {
+            return bytes;
+        };
+
+        let from = start + distance;
+        let length =
+            bytes[from..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
         let number = NUMBERS[self.below(NUMBERS.len())].as_bytes();
         [&bytes[..from], number, &bytes[from + length..]].concat()
     }
 
     /// Opens something many times, and closes it sometimes.
-    fn nest(&mut self, bytes: Vec<u8>) -> Vec<u8> {
-        let kinds =
-            [("[", "]"), ("{\"a\":", "}"), ("<a>", "</a>"), ("<td>", "</td>"), ("<System>", "</System>"), ("\"", "\"")];
-        let (open, close) = kinds[self.below(kinds.len())];
+    fn nest_deeply(&mut self, bytes: Vec<u8>) -> Vec<u8> {
+        let pairs = [
+            ("[", "]"),
+            ("{\"a\":", "}"),
+            ("<a>", "</a>"),
+            ("<td>", "</td>"),
+            ("<System>", "</System>"),
+            ("\"", "\""),
+        ];
+        let (open, close) = pairs[self.below(pairs.len())];
         let times = [2, 130, 5000][self.below(3)];
-        let closed = if self.below(2) == 0 { times } else { 0 };
+        let closed_times = if self.below(2) == 0 { times } else { 0 };
         let at = self.below(bytes.len());
-        [&bytes[..at], open.repeat(times).as_bytes(), close.repeat(closed).as_bytes(), &bytes[at..]].concat()
+        [
+            &bytes[..at],
+            open.repeat(times).as_bytes(),
+            close.repeat(closed_times).as_bytes(),
+            &bytes[at..],
+        ]
+        .concat()
     }
 
     /// Changes something within a line of JSON, or within all the text if that is JSON.
-    fn json(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn change_json(&mut self, bytes: &[u8]) -> Vec<u8> {
         if let Ok(mut value) = serde_json::from_slice::<Value>(bytes) {
-            self.value(&mut value);
+            self.change_value(&mut value);
             return value.to_string().into_bytes();
         }
-        let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+
+        let mut lines: Vec<Vec<u8>> =
+            bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         let at = self.below(lines.len());
-        let Some(line) = lines.get_mut(at) else { return bytes.to_vec() };
+        let Some(line) = lines.get_mut(at) else {
+            return bytes.to_vec();
+        };
         if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
-            self.value(&mut value);
+            self.change_value(&mut value);
             *line = format!("{value}\n").into_bytes();
         }
         lines.concat()
     }
 
     /// Goes down to one of the values, and makes another of it.
-    fn value(&mut self, value: &mut Value) {
-        let goes_on = self.below(5) > 0;
+    fn change_value(&mut self, value: &mut Value) {
+        let goes_down = self.below(5) > 0;
         match value {
-            Value::Object(items) if goes_on && !items.is_empty() => {
+            Value::Object(items) if goes_down && !items.is_empty() => {
                 let at = self.below(items.len());
                 let key = items.keys().nth(at).cloned().unwrap();
-                if self.below(12) == 0 { drop(items.remove(&key)) } else { self.value(&mut items[&key]) }
+                if self.below(12) == 0 {
+                    drop(items.remove(&key))
+                } else {
+                    self.change_value(&mut items[&key])
+                }
             }
-            Value::Array(items) if goes_on && !items.is_empty() => {
+            Value::Array(items) if goes_down && !items.is_empty() => {
                 let at = self.below(items.len());
                 match self.below(12) {
                     0 => drop(items.remove(at)),
                     1 => drop(items.splice(at..at, vec![items[at].clone(); 300])),
-                    _ => self.value(&mut items[at]),
+                    _ => self.change_value(&mut items[at]),
                 }
             }
-            _ => *value = self.another(value),
+            _ => *value = self.other_value(value),
         }
     }
 
-    /// Returns another value, mostly of the same type, since others are refused at once.
-    fn another(&mut self, value: &Value) -> Value {
+    /// Another value, mostly of the same type, since others are refused at once.
+    fn other_value(&mut self, value: &Value) -> Value {
         match (self.below(8), value) {
             (2.., Value::Number(_)) => self.any_number(),
             (2.., Value::String(_)) => Value::String(TEXTS[self.below(TEXTS.len())].to_owned()),

@@ -1,14 +1,13 @@
 //! The tool with results and scratch of its own, and what it leaves behind.
 
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Machine, fake};
+use crate::{Machine, built_program, fake};
 
 /// A place for one test: results, scratch and cache below one directory that goes with it.
 pub struct Place {
@@ -28,7 +27,8 @@ impl Place {
     }
 
     fn on(machine: Machine) -> Place {
-        let root = tempfile::Builder::new().prefix("unixmark-test-").tempdir_in("/var/tmp").unwrap();
+        let root =
+            tempfile::Builder::new().prefix("unixmark-test-").tempdir_in("/var/tmp").unwrap();
         std::fs::create_dir(root.path().join("scratch")).unwrap();
         Place { root, _machine: machine }
     }
@@ -43,15 +43,20 @@ impl Place {
 
     /// The tool with `words`, split at white space.
     pub fn unixmark(&self, words: &str) -> Command {
-        let mut command = Command::cargo_bin("unixmark").unwrap();
-        command.env("UNIXMARK_RESULTS", self.results()).env_remove("NO_COLOR").args(words.split_whitespace());
+        let mut command = Command::new(built_program("unixmark"));
+        command
+            .env("UNIXMARK_RESULTS", self.results())
+            .env_remove("NO_COLOR")
+            .args(words.split_whitespace());
         command
     }
 
     /// `run` with the quick procedure in this place's scratch directory.
     pub fn run(&self, words: &str) -> Output {
         let scratch = self.scratch();
-        self.unixmark(&format!("run --procedure quick --dir {} {words}", scratch.display())).output().unwrap()
+        self.unixmark(&format!("run --procedure quick --dir {} {words}", scratch.display()))
+            .output()
+            .unwrap()
     }
 
     /// `run` with a fake program.
@@ -62,18 +67,24 @@ impl Place {
     /// The report of a run; `latest` is the newest, which may have measured nothing.
     pub fn json(&self, run: &str) -> Value {
         let run = if run == "latest" { self.newest() } else { run.to_owned() };
-        let output = self.unixmark("report --format json").arg(run).output().unwrap();
+        let output = self.unixmark("report --samples --format json").arg(run).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     /// The name of the run whose journal was written last.
     pub fn newest(&self) -> String {
-        let entries = std::fs::read_dir(self.results()).unwrap().map(|entry| entry.unwrap());
-        let written =
-            |entry: &std::fs::DirEntry| std::fs::metadata(entry.path().join("run.jsonl")).ok()?.modified().ok();
-        let newest = entries.filter_map(|entry| Some((written(&entry)?, entry.file_name()))).max().unwrap();
-        newest.1.into_string().unwrap()
+        let mut runs = Vec::new();
+        for entry in std::fs::read_dir(self.results()).unwrap() {
+            let entry = entry.unwrap();
+            // Not everything there is a run.
+            if let Ok(metadata) = std::fs::metadata(entry.path().join("run.jsonl")) {
+                runs.push((metadata.modified().unwrap(), entry.file_name()));
+            }
+        }
+
+        let (_, name) = runs.into_iter().max().unwrap();
+        name.into_string().unwrap()
     }
 
     pub fn journal(&self) -> PathBuf {
@@ -82,7 +93,8 @@ impl Place {
         runs.into_iter().next().unwrap().unwrap().path().join("run.jsonl")
     }
 
-    /// Nothing of a run that was killed may stay: no process after a while, and nothing in the scratch directory.
+    /// Nothing of a run that was killed may stay: no process after a while, and nothing in the
+    /// scratch directory.
     pub fn assert_gone(&self, within: Duration) {
         let mark = self.scratch().display().to_string();
         let deadline = Instant::now() + within;
@@ -103,32 +115,35 @@ impl Place {
 
     /// Nothing of a run may stay in the scratch directory.
     pub fn assert_clean(&self) {
-        let left: Vec<_> = std::fs::read_dir(self.scratch()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let left: Vec<_> =
+            std::fs::read_dir(self.scratch()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(left.is_empty(), "left behind: {left:?}");
     }
 }
 
 /// The only build in a cache whose name begins like this.
 pub fn build(cache: &Path, prefix: &str) -> PathBuf {
-    let entries = std::fs::read_dir(cache.join("unixmark")).unwrap().map(|entry| entry.unwrap().path());
-    let matches = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
-    let builds: Vec<PathBuf> = entries.filter(matches).collect();
+    let builds: Vec<PathBuf> = std::fs::read_dir(cache.join("unixmark"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(prefix))
+        .collect();
     assert_eq!(builds.len(), 1, "{builds:?}");
     builds[0].clone()
 }
 
 /// The length of a file once it has not grown for 300 ms, which must be within half a minute.
 pub fn settled(file: &Path) -> u64 {
-    let length = || std::fs::metadata(file).unwrap().len();
-    let mut last = length();
+    let mut last_length = std::fs::metadata(file).unwrap().len();
     for _ in 0..100 {
         std::thread::sleep(Duration::from_millis(300));
-        let now = length();
-        if now == last {
-            return now;
+        let length = std::fs::metadata(file).unwrap().len();
+        if length == last_length {
+            return length;
         }
-        last = now;
+        last_length = length;
     }
+
     panic!("{} keeps growing", file.display());
 }
 
@@ -147,50 +162,68 @@ pub fn stderr(output: &Output) -> String {
 
 /// The processes with `mark` in their command line or working directory, by /proc.
 pub fn processes_with(mark: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut processes = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !name.bytes().all(|b| b.is_ascii_digit()) || name == std::process::id().to_string() {
+        let is_process = name.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_process || name == std::process::id().to_string() {
             continue;
         }
+
         let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let command = String::from_utf8_lossy(&command).replace('\0', " ");
         let folder = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
         if command.contains(mark) || folder.to_string_lossy().contains(mark) {
-            found.push(format!("{name}: {command} in {}", folder.display()));
+            processes.push(format!("{name}: {command} in {}", folder.display()));
         }
     }
-    found
+
+    processes
 }
 
-/// Whether every file was on the disk before it was renamed to a name that ends like this, by what `strace -f -y` saw
-/// of fsync and rename, and there was one.
+/// True if there was a file that was renamed to a name that ends in `end`, and every such file was
+/// on the disk before. `trace` is what `strace -f -y` saw of fsync and rename.
 pub fn synced_first(trace: &str, end: &str) -> bool {
     let calls: Vec<&str> = trace.lines().collect();
-    let renamed = |call: &str| {
-        let mut names = call.contains("rename").then(|| call.split('"').skip(1).step_by(2))?;
-        let old = names.next()?.to_owned();
-        names.next()?.ends_with(end).then_some(old)
-    };
-    let is_synced = |(index, old): (usize, String)| {
-        calls[..index].iter().any(|call| call.contains("fsync(") && call.contains(&old))
-    };
-    let renames: Vec<bool> =
-        calls.iter().enumerate().filter_map(|(index, call)| Some((index, renamed(call)?))).map(is_synced).collect();
-    !renames.is_empty() && renames.into_iter().all(|is_synced| is_synced)
+    let mut has_rename = false;
+    for (index, call) in calls.iter().enumerate() {
+        let Some(old_name) = renamed_from(call, end) else { continue };
+
+        has_rename = true;
+        let mut earlier = calls[..index].iter();
+        if !earlier.any(|call| call.contains("fsync(") && call.contains(old_name)) {
+            return false;
+        }
+    }
+
+    has_rename
+}
+
+/// The old name of a file, if a call renames it to a name that ends in `end`.
+fn renamed_from<'a>(call: &'a str, end: &str) -> Option<&'a str> {
+    if !call.contains("rename") {
+        return None;
+    }
+
+    // The names are quoted.
+    let mut names = call.split('"').skip(1).step_by(2);
+    let old_name = names.next()?;
+    names.next()?.ends_with(end).then_some(old_name)
 }
 
 /// Names and contents of every file below a directory, if it is there.
 pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(contents(&path));
+            files.extend(contents(&path));
         } else {
-            found.push((path.clone(), std::fs::read(&path).unwrap()));
+            let bytes = std::fs::read(&path).unwrap();
+            files.push((path, bytes));
         }
     }
-    found.sort();
-    found
+
+    files.sort();
+    files
 }

@@ -6,14 +6,14 @@ use std::panic::Location;
 
 use crate::file;
 
-/// Whether `UNIXMARK_TEST_ALL=1` asks for every test. They may then leave marks that last until the
+/// True if `UNIXMARK_TEST_ALL=1` asks for every test. They may then leave marks that last until the
 /// machine starts again: kernel auditing is switched on.
 pub fn all_must_run() -> bool {
     std::env::var_os("UNIXMARK_TEST_ALL").is_some_and(|value| value == "1")
 }
 
-/// Notes that a test, or a part of it, cannot run here. The note is a line on stderr and of the file
-/// `UNIXMARK_TEST_SKIPS`, which the pool prints in the end.
+/// Notes that a test, or a part of it, cannot run here. The note is a line on stderr and of the
+/// file `UNIXMARK_TEST_SKIPS`, which the pool prints in the end.
 ///
 /// # Panics
 /// Where all tests must run, unless `tests/impossible.txt` lists the reason.
@@ -21,9 +21,15 @@ pub fn all_must_run() -> bool {
 pub fn skip(reason: &str) {
     let reason = crate::flat(reason);
     let thread = std::thread::current();
-    let note = format!("{} {}: {reason}", Location::caller().file(), thread.name().unwrap_or_default());
+    let note =
+        format!("{} {}: {reason}", Location::caller().file(), thread.name().unwrap_or_default());
+
     let list = std::fs::read_to_string(file("tests/impossible.txt")).unwrap();
-    assert!(!all_must_run() || is_listed(&list, &reason), "skipped where all tests must run: {note}");
+    assert!(
+        !all_must_run() || is_listed(&list, &reason),
+        "skipped where all tests must run: {note}"
+    );
+
     eprintln!("skipped: {note}");
     if let Some(path) = std::env::var_os("UNIXMARK_TEST_SKIPS") {
         let mut notes = OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -31,28 +37,28 @@ pub fn skip(reason: &str) {
     }
 }
 
-/// Whether the test runs as root; a skip where it does not.
+/// True if the test runs as root; a skip where it does not.
 #[track_caller]
 pub fn is_root() -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
         skip("it needs root");
     }
-    root
+    is_root
 }
 
-/// Whether a command is installed; a skip where it is not.
+/// True if a command is installed; a skip where it is not.
 #[track_caller]
 pub fn has(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join(command).is_file());
-    if !found {
+    let is_installed = std::env::split_paths(&path).any(|folder| folder.join(command).is_file());
+    if !is_installed {
         skip(&format!("it needs {command} (make test-all installs it)"));
     }
-    found
+    is_installed
 }
 
-/// Whether one of the list's lines, `PART OF A REASON | WHY IT CANNOT BE HAD`, fits the reason.
+/// True if one of the list's lines, `PART OF A REASON | WHY IT CANNOT BE HAD`, fits the reason.
 fn is_listed(list: &str, reason: &str) -> bool {
     let lines = list.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(" | ")).any(|(part, _)| reason.contains(part))

@@ -1,4 +1,7 @@
 //! Who has the machine: many tests at once, or one that looks at times or changes settings.
+//!
+//! Threads of a process share by a lock in memory, processes by locks of files (flock(2)). Which
+//! files is of no importance: these are there for every process.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -8,18 +11,22 @@ use rustix::fs::{FlockOperation, flock};
 
 static MACHINE: RwLock<()> = RwLock::new(());
 
-/// What processes lock are files that all of them have.
-const LOCK: &str = "crates/testing/Cargo.toml";
+/// Whoever has the machine has this file: shared, or alone.
+const MACHINE_FILE: &str = "crates/testing/Cargo.toml";
+
 /// Whoever waits to be alone has this one, so that those who share do not keep coming.
-const QUEUE: &str = "crates/testing/src/turn.rs";
-const HOST: &str = "crates/testing/src/lib.rs";
+const QUEUE_FILE: &str = "crates/testing/src/turn.rs";
+
+/// Whoever has [`host`] has this one.
+const HOST_FILE: &str = "crates/testing/src/lib.rs";
 
 thread_local! {
-    /// How often this thread has it: the lock itself may be taken once only.
+    /// How often this thread has the machine. The lock itself can be taken once only.
     static TAKEN: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The exit status of a test that must be alone and is not; whoever runs it does so again when the others have ended.
+/// The exit status of a test that must be alone and is not; whoever runs it does so again when the
+/// others have ended.
 pub const LATER: i32 = 75;
 
 /// The variable by which that is asked for. Then a process has a single test.
@@ -27,7 +34,9 @@ pub const CAN_WAIT: &str = "UNIXMARK_TEST_CAN_WAIT";
 
 /// The machine for as long as this lives, for the thread that took it.
 pub struct Machine {
-    _between: Option<File>,
+    /// For other processes.
+    _file: Option<File>,
+    /// For other threads.
     _shared: Option<RwLockReadGuard<'static, ()>>,
     _alone: Option<RwLockWriteGuard<'static, ()>>,
 }
@@ -35,18 +44,20 @@ pub struct Machine {
 impl Machine {
     /// The machine beside other tests.
     pub fn shared() -> Machine {
-        let first = TAKEN.get() == 0;
-        let shared = first.then(|| MACHINE.read().unwrap_or_else(PoisonError::into_inner));
-        let between = first.then(|| {
-            let _queue = locked(QUEUE, FlockOperation::LockShared);
-            locked(LOCK, FlockOperation::LockShared)
-        });
+        let is_first = TAKEN.get() == 0;
         TAKEN.set(TAKEN.get() + 1);
-        Machine { _between: between, _shared: shared, _alone: None }
+        if !is_first {
+            return Machine { _file: None, _shared: None, _alone: None };
+        }
+
+        let shared = MACHINE.read().unwrap_or_else(PoisonError::into_inner);
+        let _queue = lock_file(QUEUE_FILE, FlockOperation::LockShared);
+        let file = lock_file(MACHINE_FILE, FlockOperation::LockShared);
+        Machine { _file: Some(file), _shared: Some(shared), _alone: None }
     }
 
-    /// The machine without other tests that take it, those of other processes among them. Ends the process where that
-    /// can be had later.
+    /// The machine without other tests that take it, those of other processes among them. Ends the
+    /// process where that can be had later.
     ///
     /// # Panics
     /// The thread has it already.
@@ -55,11 +66,12 @@ impl Machine {
         if std::env::var_os(CAN_WAIT).is_some() && !is_free() {
             std::process::exit(LATER);
         }
+
         let alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
-        let _queue = locked(QUEUE, FlockOperation::LockExclusive);
-        let between = locked(LOCK, FlockOperation::LockExclusive);
+        let _queue = lock_file(QUEUE_FILE, FlockOperation::LockExclusive);
+        let file = lock_file(MACHINE_FILE, FlockOperation::LockExclusive);
         TAKEN.set(1);
-        Machine { _between: Some(between), _shared: None, _alone: Some(alone) }
+        Machine { _file: Some(file), _shared: None, _alone: Some(alone) }
     }
 }
 
@@ -71,17 +83,17 @@ impl Drop for Machine {
 
 /// The right to what a host has once: control groups, and root's ledger in `/var/lib/unixmark`.
 pub fn host() -> File {
-    locked(HOST, FlockOperation::LockExclusive)
+    lock_file(HOST_FILE, FlockOperation::LockExclusive)
 }
 
-/// Returns true if no other process has the machine.
+/// True if no other process has the machine.
 fn is_free() -> bool {
-    let file = File::open(crate::file(LOCK)).unwrap();
+    let file = File::open(crate::file(MACHINE_FILE)).unwrap();
     flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Returns a lock that other processes wait for.
-fn locked(path: &str, operation: FlockOperation) -> File {
+/// Locks a file of the repository until the result is dropped.
+fn lock_file(path: &str, operation: FlockOperation) -> File {
     let file = File::open(crate::file(path)).unwrap();
     flock(&file, operation).unwrap();
     file
@@ -96,7 +108,7 @@ mod tests {
     #[test]
     fn who_is_alone_shuts_out_whoever_else_takes_the_machine() {
         let _alone = Machine::alone();
-        let theirs = File::open(crate::file(LOCK)).unwrap();
+        let theirs = File::open(crate::file(MACHINE_FILE)).unwrap();
         assert_eq!(flock(&theirs, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK));
     }
 }

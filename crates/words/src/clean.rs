@@ -1,36 +1,41 @@
 //! Text from elsewhere, made safe to show.
 
-/// Returns true if a character moves the cursor, is not seen, or turns the direction of the text after it.
+/// True if a character moves the cursor, is not seen, or turns the direction of the text
+/// after it.
 fn disturbs(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}'..='\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Marks of commands wherever they stand in a line of a CI's log: GitHub's old form, Azure's, TeamCity's.
-const MARKS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
+/// Marks of commands wherever they stand in a line of a CI's log: GitHub's old form, Azure's,
+/// TeamCity's.
+const CI_COMMAND_MARKS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
-/// Returns a text as a terminal can show it, whatever it holds: what would disturb it is written
-/// as an escape, `\u{1b}`.
+/// A text as a terminal can show it, whatever it holds: characters that would disturb it are
+/// written as escapes, `\u{1b}`.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if disturbs(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
+
     shown
 }
 
-/// Returns lines as a log can show them, whatever they hold: visible, and with a backslash in what a CI would take for
-/// a command to it, such as `::error::` at the beginning of a line, indented or not.
+/// Lines as a log can show them, whatever they hold: visible, and with a backslash in texts that a
+/// CI would take for a command to it, such as `::error::` at the beginning of a line, indented or
+/// not.
 pub fn log_lines(text: &str) -> String {
     text.split('\n').map(log_line).collect::<Vec<String>>().join("\n")
 }
 
 fn log_line(line: &str) -> String {
     let mut shown = visible(line);
-    for mark in MARKS {
+    for mark in CI_COMMAND_MARKS {
         shown = shown.replace(mark, &mark.replacen("##", "#\\#", 1));
     }
+
     let start = shown.len() - shown.trim_start().len();
     if shown[start..].starts_with("::") {
         shown.insert(start, '\\');
@@ -38,7 +43,7 @@ fn log_line(line: &str) -> String {
     shown
 }
 
-/// Returns JSON in which the same is escaped within texts: it holds what it held.
+/// JSON in which the same characters and marks are escaped within texts, so that its values stay.
 pub fn json_text(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
@@ -49,29 +54,34 @@ pub fn json_text(json: &str) -> String {
             shown.push(c);
         }
     }
-    MARKS.iter().fold(shown, |shown, mark| shown.replace(mark, &mark.replacen('#', "\\u0023", 1)))
+
+    CI_COMMAND_MARKS
+        .iter()
+        .fold(shown, |shown, mark| shown.replace(mark, &mark.replacen('#', "\\u0023", 1)))
 }
 
-/// Returns a text as a field of CSV, whatever it holds: one line as [`log_lines`] has them, with an apostrophe before
-/// what a spreadsheet would take for a formula.
+/// A text as a field of CSV, whatever it holds: one line as [`log_lines`] has them, with an
+/// apostrophe before a text that a spreadsheet would take for a formula.
 pub fn csv_field(text: &str) -> String {
     const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     let shown = log_line(text);
     if text.starts_with(FORMULA) { format!("'{shown}") } else { shown }
 }
 
-/// Returns a text as a page can show it: line ends become blanks, and what else would disturb it is left out.
+/// A text as a page can show it: line ends become blanks, and other characters that would disturb
+/// it are left out.
 pub fn clean(text: &str) -> String {
     let blank = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}');
     text.chars().map(|c| if blank(c) { ' ' } else { c }).filter(|c| !disturbs(*c)).collect()
 }
 
-/// Returns a text in which the symbols that reports use are in ASCII, for terminals without UTF-8: `+-` for `±`. Other
-/// letters stay.
+/// A text in which the symbols that reports use are in ASCII, for terminals without UTF-8:
+/// `+-` for `±`. Other letters stay.
 pub fn ascii(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
+
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -98,36 +108,41 @@ pub fn ascii(text: &str) -> String {
             c => plain.push(c),
         }
     }
+
     plain
 }
 
-/// Returns a name in at most `most` characters, whatever it holds: the beginning and the end of a long one.
+/// A name in at most `most` characters, whatever it holds: the beginning and the end of a
+/// long one.
 pub fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = visible(name).chars().collect();
     let half = most / 2;
     match letters.len() {
         0 => "(no name)".to_owned(),
-        length if length > most => {
-            letters[..half].iter().chain(&['…']).chain(&letters[length - (most - half - 1)..]).collect()
-        }
+        length if length > most => letters[..half]
+            .iter()
+            .chain(&['…'])
+            .chain(&letters[length - (most - half - 1)..])
+            .collect(),
         _ => letters.into_iter().collect(),
     }
 }
 
-/// Returns words as a shell would take them.
+/// Words quoted for a shell.
 pub fn shell(words: &[String]) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_=+./:,@%~".contains(c);
-    let quoted = |word: &String| {
-        if !word.is_empty() && !word.starts_with('~') && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the beginning of a text: `most` letters, and an ellipsis if there are more.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_=+./:,@%~".contains(c);
+    if !word.is_empty() && !word.starts_with('~') && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The beginning of a text: `most` letters, and an ellipsis if there are more.
 pub fn beginning(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();
     if start.len() < text.len() { start + "…" } else { start }
@@ -154,12 +169,20 @@ mod tests {
     fn no_line_is_a_command_to_a_ci() {
         let stays = "## System\n- std::fs::read: fine\n####\n\n";
         assert_eq!(log_lines(stays), stays);
-        for line in
-            ["::error::x", " \t::stop-commands::x", "a ##[group]x", "##vso[task.x]y", "\u{a0}::warning::", "a\r::x::"]
-        {
+        for line in [
+            "::error::x",
+            " \t::stop-commands::x",
+            "a ##[group]x",
+            "##vso[task.x]y",
+            "\u{a0}::warning::",
+            "a\r::x::",
+        ] {
             let shown = log_lines(&format!("first\n{line}"));
             let last = shown.lines().last().unwrap();
-            assert!(last.contains('\\') && !last.trim().starts_with("::") && !last.contains("##"), "{shown}");
+            assert!(
+                last.contains('\\') && !last.trim().starts_with("::") && !last.contains("##"),
+                "{shown}"
+            );
         }
     }
 
@@ -179,6 +202,7 @@ mod tests {
             let field = csv_field(text);
             assert!(field.starts_with('\'') && !field.contains(char::is_control), "{field}");
         }
+
         assert_eq!([csv_field("a=1"), csv_field("a\n=1"), csv_field("")], ["a=1", r"a\n=1", ""]);
         assert_eq!(csv_field("::error::x"), r"\::error::x");
     }

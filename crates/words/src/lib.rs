@@ -4,6 +4,7 @@
 //! these functions, so no output can lose digits that another one shows.
 
 mod clean;
+mod distinct;
 mod list;
 mod nearest;
 mod number;
@@ -11,15 +12,22 @@ mod size;
 mod time;
 mod wrap;
 
-pub use clean::{ascii, beginning, clean, csv_field, first_sentence, json_text, log_lines, shell, shortened, visible};
-pub use list::{Grouped, Unique, copies, count, free_name, hosts, listed, merged};
+pub use clean::{
+    ascii, beginning, clean, csv_field, first_sentence, json_text, log_lines, shell, shortened,
+    visible,
+};
+pub use distinct::{Distinct, distinct};
+pub use list::{
+    Grouped, Unique, copies, count, either, end_sentence, free_name, hosts, listed, merged,
+};
 pub use nearest::{mentions, nearest};
 pub use number::{
-    at_least, coefficient, compact, factor, figure, fine, gain, joules, known, millionths, percent, percentage,
-    plus_minus, probability, score, share, short, signed, signed_fine, tenth, whole,
+    MIN_MULTIPLE, at_least, change, change_like, coefficient, compact, factor, figure, fine, gain,
+    is_factor, joules, known, millionths, percent, percentage, plus_minus, probability, score,
+    share, short, signed, signed_fine, tenth, whole,
 };
 pub use size::{bytes, bytes_per_second};
-pub use time::{clock, duration, nanoseconds, seconds, uptime};
+pub use time::{clock, duration, nanoseconds, seconds, suited_unit, uptime};
 pub use wrap::{WIDTH, Wrapped, width, wrap};
 
 /// The stand-in for a number that is not there.

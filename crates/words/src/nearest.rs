@@ -1,15 +1,18 @@
 //! "Did you mean", and which texts mention a name.
 
-/// Returns the candidate that a mistyped name most likely stands for; `None` if none is close.
+/// A candidate is near only above this likeness, by Jaro and Winkler.
+const MIN_LIKENESS: f64 = 0.8;
+
+/// The candidate that a mistyped name most likely stands for; `None` if none is close.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+    let likened = candidates.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
+    let near = likened.filter(|(likeness, _)| *likeness > MIN_LIKENESS);
+    let (_, nearest) = near.max_by(|(left, _), (right, _)| left.total_cmp(right))?;
+    Some(nearest)
 }
 
-/// Returns true if a text has a name in any case, such as `stress-ng`, with no letter or digit beside it.
+/// True if a text has a name in any case, such as `stress-ng`, with no letter or digit
+/// beside it.
 pub fn mentions(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     let ends = |before: &str| !before.ends_with(char::is_alphanumeric);
@@ -27,6 +30,7 @@ mod tests {
         for name in ["stream", "Will-it-scale", "stress-ng", "4 µs", "do", "what", "scale"] {
             assert!(mentions(text, name), "{name}");
         }
+
         for name in ["treams", "getppid", "stress-n", "µ", "ill"] {
             assert!(!mentions(text, name), "{name}");
         }
@@ -34,7 +38,8 @@ mod tests {
 
     #[test]
     fn only_what_is_close() {
-        let names = ["context1", "syscall", "latency-l3", "burn-cooling", "none", "whetstone", "2d"];
+        let names =
+            ["context1", "syscall", "latency-l3", "burn-cooling", "none", "whetstone", "2d"];
         let near = |name: &str| nearest(name, names.into_iter());
         assert_eq!(near("syscal"), Some("syscall"));
         assert_eq!(near("whetsone"), Some("whetstone"));

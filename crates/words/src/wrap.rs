@@ -7,7 +7,7 @@ use crate::visible;
 /// Columns of a text report.
 pub const WIDTH: usize = 80;
 
-/// Returns the columns of a text, where every character takes one.
+/// The columns of a text, where every character takes one.
 pub fn width(text: &str) -> usize {
     text.chars().count()
 }
@@ -22,7 +22,7 @@ pub struct Wrapped {
 }
 
 impl Wrapped {
-    /// Returns an empty text.
+    /// An empty text.
     pub fn new(room: usize) -> Wrapped {
         Wrapped { text: String::new(), room }
     }
@@ -35,16 +35,20 @@ impl Wrapped {
 
     /// Appends `content` in as many lines as it takes, the first after `lead`, the others under it.
     pub fn wrap(&mut self, lead: &str, content: &str) {
-        wrap(lead, content, self.room).iter().for_each(|line| self.line(line));
+        for line in wrap(lead, content, self.room) {
+            self.line(&line);
+        }
     }
 }
 
-/// Returns `content` in lines of `room` columns, the first after `lead`, the others under it. A word that is longer
-/// than a line is broken; a lead that is longer than half a line is wrapped with the rest.
+/// `content` in lines of `room` columns, the first after `lead`, the others under it. A word that
+/// is longer than a line is broken; a lead that is longer than half a line is wrapped with the
+/// rest.
 pub fn wrap(lead: &str, content: &str, room: usize) -> Vec<String> {
     if width(lead) > room / 2 {
         return wrap("  ", &format!("{lead} {content}"), room);
     }
+
     let indent = width(lead);
     let mut lines = Vec::new();
     let mut current = lead.to_owned();
@@ -67,6 +71,7 @@ pub fn wrap(lead: &str, content: &str, room: usize) -> Vec<String> {
             empty = false;
         }
     }
+
     lines.push(current);
     lines
 }

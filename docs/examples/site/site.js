@@ -49,6 +49,18 @@ function score([value, low, high]) {
   return (Math.round(value / 10 ** last) * 10 ** last).toFixed(0);
 }
 
+const TIMES = { s: 1, ms: 1e-3, "µs": 1e-6, us: 1e-6, ns: 1e-9, ps: 1e-12 };
+
+// The unit that suits a time, and how many of it are one `unit`, as in reports (words::suited_unit).
+function suitedUnit(size, unit) {
+  const [time] = unit.split("/");
+  const isSuited = size >= 0.01 && (size < 1e4 || time === "s");
+  if (!(time in TIMES) || size === 0 || isSuited) return { name: unit, factor: 1 };
+  const seconds = size * TIMES[time];
+  const name = Object.keys(TIMES).find((known) => seconds >= TIMES[known]) || "ps";
+  return { name: name + unit.slice(time.length), factor: TIMES[time] / TIMES[name] };
+}
+
 // The halves of an interval as shares of the value, as reports print them (words::plus_minus).
 function spread([value, low, high]) {
   if (low === null || high === null || !(value > 0)) return "no interval";

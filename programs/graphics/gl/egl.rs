@@ -10,14 +10,16 @@ use crate::x::{self, X};
 
 type Egl = DynamicInstance<EGL1_4>;
 
-/// EGL_PLATFORM_X11_KHR, EGL_PLATFORM_SURFACELESS_MESA and EGL_PLATFORM_DEVICE_EXT, which khronos-egl does not name.
+/// EGL_PLATFORM_X11_KHR, EGL_PLATFORM_SURFACELESS_MESA and EGL_PLATFORM_DEVICE_EXT, which
+/// khronos-egl does not name.
 const X11: Enum = 0x31D5;
 const SURFACELESS: Enum = 0x31DD;
 const DEVICE: Enum = 0x313F;
 /// EGL_OPENGL_ES3_BIT.
 const ES3: Int = 0x40;
 
-/// `eglGetPlatformDisplayEXT`: drivers of EGL 1.4 have it too, and it does not panic where there is no display.
+/// `eglGetPlatformDisplayEXT`: drivers of EGL 1.4 have it too, and it does not panic where there is
+/// no display.
 type GetPlatformDisplay = unsafe extern "system" fn(Enum, *mut c_void, *const Int) -> *mut c_void;
 /// `eglQueryDevicesEXT`.
 type QueryDevices = unsafe extern "system" fn(Int, *mut *mut c_void, *mut Int) -> egl::Boolean;
@@ -33,14 +35,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// On the X display where there is one, with a window where that is wanted; else off-screen. The notes say why not.
+    /// On the X display where there is one, with a window where that is wanted; else off-screen.
+    /// The notes say why not.
     ///
     /// # Errors
     /// There is no EGL here, or none of its drivers starts.
     pub fn open(window: Option<(u32, u32)>) -> Result<(Place, Vec<String>), Stop> {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let (mut notes, mut refusals) = (Vec::new(), Vec::new());
-        if set("DISPLAY") {
+        let mut notes = Vec::new();
+        let mut refusals = Vec::new();
+
+        if is_set("DISPLAY") {
             match on_x(load()?, window) {
                 Ok(place) => return Ok((place, notes)),
                 Err(why) => {
@@ -49,9 +53,14 @@ impl Place {
                 }
             }
         } else if window.is_some() {
-            let why = if set("WAYLAND_DISPLAY") { "the display is Wayland's" } else { "$DISPLAY is not set" };
+            let why = if is_set("WAYLAND_DISPLAY") {
+                "the display is Wayland's"
+            } else {
+                "$DISPLAY is not set"
+            };
             notes.push(format!("there is no window, drawn off-screen: {why}"));
         }
+
         for platform in ["surfaceless", "device", "default"] {
             match off_screen(load()?, platform) {
                 Ok(place) => return Ok((place, notes)),
@@ -66,11 +75,13 @@ impl Place {
 
     /// The address of a function of GL.
     pub fn address(&self, name: &str) -> *const c_void {
-        self.egl.get_proc_address(name).map_or(std::ptr::null(), |function| function as *const c_void)
+        self.egl
+            .get_proc_address(name)
+            .map_or(std::ptr::null(), |function| function as *const c_void)
     }
 
     /// Whether frames go to a window.
-    pub fn windowed(&self) -> bool {
+    pub fn has_window(&self) -> bool {
         self.window.is_some()
     }
 
@@ -84,11 +95,19 @@ impl Place {
     /// # Errors
     /// The window is gone.
     pub fn swap(&self) -> Result<(), Stop> {
-        let Some((surface, _)) = &self.window else { return Ok(()) };
-        let gone =
-            |why| Stop::Error(format!("a frame cannot be shown ({why:?}): look whether the X server still runs"));
-        self.egl.swap_buffers(self.display, *surface).map_err(gone)
+        let Some((surface, _)) = &self.window else {
+            return Ok(());
+        };
+        self.egl.swap_buffers(self.display, *surface).map_err(|why| {
+            Stop::Error(format!(
+                "a frame cannot be shown ({why:?}): look whether the X server still runs"
+            ))
+        })
     }
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
 /// EGL's library, with all its functions.
@@ -104,49 +123,71 @@ fn load() -> Result<Egl, Stop> {
 
 /// A context on the X display that `$DISPLAY` names.
 fn on_x(egl: Egl, window: Option<(u32, u32)>) -> Result<Place, String> {
-    let x = x::connect().map_err(Stop::why)?;
+    let x = x::connect().map_err(Stop::reason)?;
     if !extensions(&egl).contains("_platform_x11") {
         return Err("this EGL knows no X11".to_owned());
     }
     let display = platform_display(&egl, X11, std::ptr::null_mut())?;
     let Some((width, height)) = window else {
-        let config = *configs(&egl, display, egl::PBUFFER_BIT)?.first().ok_or("there is no fitting configuration")?;
-        begin(&egl, display, config, None)?;
-        return Ok(Place { egl, display, window: None, platform: "x11" });
+        return draw_without_window(egl, display, "x11");
     };
-    let look = |config: &Config| {
-        let id = egl.get_config_attrib(display, *config, egl::NATIVE_VISUAL_ID).ok()?;
-        Some((*config, x.look_of(u32::try_from(id).ok()?)?))
-    };
-    let all = configs(&egl, display, egl::WINDOW_BIT)?;
+
+    let mut shown_configs = Vec::new();
+    for config in start_driver(&egl, display, egl::WINDOW_BIT)? {
+        let visual = egl.get_config_attrib(display, config, egl::NATIVE_VISUAL_ID).ok();
+        let visual = visual.and_then(|visual| u32::try_from(visual).ok());
+        if let Some(look) = visual.and_then(|visual| x.look_of(visual)) {
+            shown_configs.push((config, look));
+        }
+    }
     // A visual deeper than the root's may be see-through where there is a compositor.
-    let best = all.iter().filter_map(look).min_by_key(|(_, look)| look.depth != x.look().depth);
-    let (config, look) = best.ok_or("no configuration of this EGL has a visual of the screen")?;
+    let root_depth = x.root_look().depth;
+    let (config, look) = shown_configs
+        .into_iter()
+        .min_by_key(|(_, look)| look.depth != root_depth)
+        .ok_or("no configuration of this EGL has a visual of the screen")?;
+
     // Sizes are 16384 at most.
-    let id = x.window(width as u16, height as u16, look, 0).map_err(Stop::why)?;
+    let id = x.show_window(width as u16, height as u16, look, 0).map_err(Stop::reason)?;
     // SAFETY: EGL's native window on X11 is the window's number, and the window is there.
-    let surface = unsafe { egl.create_window_surface(display, config, id as usize as *mut c_void, None) };
+    let surface =
+        unsafe { egl.create_window_surface(display, config, id as usize as *mut c_void, None) };
     let surface = surface.map_err(|why| format!("the window gets no surface ({why:?})"))?;
-    begin(&egl, display, config, Some(surface))?;
+    make_current(&egl, display, config, Some(surface))?;
+
     // The refresh of the screen shall not bound the rate.
-    egl.swap_interval(display, 0).map_err(|why| format!("frames cannot be shown without waiting ({why:?})"))?;
+    egl.swap_interval(display, 0)
+        .map_err(|why| format!("frames cannot be shown without waiting ({why:?})"))?;
     Ok(Place { egl, display, window: Some((surface, x)), platform: "x11" })
 }
 
 /// A context without a display server.
 fn off_screen(egl: Egl, platform: &'static str) -> Result<Place, String> {
-    let known = extensions(&egl);
+    let extensions = extensions(&egl);
     let display = match platform {
-        "surfaceless" if known.contains("EGL_MESA_platform_surfaceless") => {
+        "surfaceless" if extensions.contains("EGL_MESA_platform_surfaceless") => {
             platform_display(&egl, SURFACELESS, std::ptr::null_mut())?
         }
-        "device" if known.contains("EGL_EXT_platform_device") => platform_display(&egl, DEVICE, first_device(&egl)?)?,
+        "device" if extensions.contains("EGL_EXT_platform_device") => {
+            platform_display(&egl, DEVICE, first_device(&egl)?)?
+        }
         // SAFETY: EGL_DEFAULT_DISPLAY is always allowed.
-        "default" => unsafe { egl.get_display(egl::DEFAULT_DISPLAY) }.ok_or("there is no display")?,
+        "default" => {
+            unsafe { egl.get_display(egl::DEFAULT_DISPLAY) }.ok_or("there is no display")?
+        }
         _ => return Err("this EGL does not know it".to_owned()),
     };
-    let config = *configs(&egl, display, egl::PBUFFER_BIT)?.first().ok_or("there is no fitting configuration")?;
-    begin(&egl, display, config, None)?;
+    draw_without_window(egl, display, platform)
+}
+
+fn draw_without_window(
+    egl: Egl,
+    display: Display,
+    platform: &'static str,
+) -> Result<Place, String> {
+    let configs = start_driver(&egl, display, egl::PBUFFER_BIT)?;
+    let config = *configs.first().ok_or("there is no fitting configuration")?;
+    make_current(&egl, display, config, None)?;
     Ok(Place { egl, display, window: None, platform })
 }
 
@@ -157,9 +198,11 @@ fn extensions(egl: &Egl) -> String {
 }
 
 fn platform_display(egl: &Egl, platform: Enum, native: *mut c_void) -> Result<Display, String> {
-    let function = egl.get_proc_address("eglGetPlatformDisplayEXT").ok_or("this EGL knows no platforms")?;
-    // SAFETY: EGL says that this is the function of that name, whose type is in EGL_EXT_platform_base; the platform is
-    // one that this EGL knows, and null or a device of its own are what it allows for `native`.
+    let function =
+        egl.get_proc_address("eglGetPlatformDisplayEXT").ok_or("this EGL knows no platforms")?;
+    // SAFETY: EGL says that this is the function of that name, whose type is in
+    // EGL_EXT_platform_base; the platform is one that this EGL knows, and null or a device of its
+    // own are what it allows for `native`.
     let display = unsafe {
         let get: GetPlatformDisplay = std::mem::transmute(function);
         get(platform, native, std::ptr::null())
@@ -175,8 +218,8 @@ fn platform_display(egl: &Egl, platform: Enum, native: *mut c_void) -> Result<Di
 fn first_device(egl: &Egl) -> Result<*mut c_void, String> {
     let function = egl.get_proc_address("eglQueryDevicesEXT").ok_or("this EGL knows no devices")?;
     let (mut device, mut number) = (std::ptr::null_mut(), 0);
-    // SAFETY: EGL says that this is the function of that name, whose type is in EGL_EXT_device_enumeration; there is
-    // room for the one device asked for.
+    // SAFETY: EGL says that this is the function of that name, whose type is in
+    // EGL_EXT_device_enumeration; there is room for the one device asked for.
     let told = unsafe {
         let query: QueryDevices = std::mem::transmute(function);
         query(1, &raw mut device, &raw mut number)
@@ -185,30 +228,41 @@ fn first_device(egl: &Egl) -> Result<*mut c_void, String> {
 }
 
 /// Starts the driver, and returns what it has for OpenGL ES 3 in 8 bits per colour.
-fn configs(egl: &Egl, display: Display, surface: Int) -> Result<Vec<Config>, String> {
+fn start_driver(egl: &Egl, display: Display, surface_type: Int) -> Result<Vec<Config>, String> {
     egl.initialize(display).map_err(|why| format!("its driver does not start ({why:?})"))?;
     egl.bind_api(egl::OPENGL_ES_API).map_err(|why| format!("it has no OpenGL ES ({why:?})"))?;
-    let mut wanted = vec![egl::SURFACE_TYPE, surface, egl::RENDERABLE_TYPE, ES3, egl::DEPTH_SIZE, 16];
+    let mut wanted =
+        vec![egl::SURFACE_TYPE, surface_type, egl::RENDERABLE_TYPE, ES3, egl::DEPTH_SIZE, 16];
     for colour in [egl::RED_SIZE, egl::GREEN_SIZE, egl::BLUE_SIZE] {
         wanted.extend([colour, 8]);
     }
     wanted.extend([egl::SAMPLE_BUFFERS, 0, egl::NONE]);
     let mut configs = Vec::with_capacity(256);
-    egl.choose_config(display, &wanted, &mut configs).map_err(|why| format!("it has no configurations ({why:?})"))?;
+    egl.choose_config(display, &wanted, &mut configs)
+        .map_err(|why| format!("it has no configurations ({why:?})"))?;
     Ok(configs)
 }
 
-/// Makes a context current, with a surface where there is one: pictures in the driver's memory need none, or, where the
-/// driver wants one all the same, the smallest.
-fn begin(egl: &Egl, display: Display, config: Config, surface: Option<Surface>) -> Result<(), String> {
+/// Makes a context current, with a surface where there is one: pictures in the driver's memory need
+/// none, or, where the driver wants one all the same, the smallest.
+fn make_current(
+    egl: &Egl,
+    display: Display,
+    config: Config,
+    surface: Option<Surface>,
+) -> Result<(), String> {
     let attributes = [egl::CONTEXT_CLIENT_VERSION, 3, egl::NONE];
     let context = egl.create_context(display, config, None, &attributes);
     let context = context.map_err(|why| format!("it has no context for OpenGL ES 3 ({why:?})"))?;
-    let current = |surface| egl.make_current(display, surface, surface, Some(context));
-    let smallest = || {
-        let surface = egl.create_pbuffer_surface(display, config, &[egl::WIDTH, 1, egl::HEIGHT, 1, egl::NONE])?;
-        current(Some(surface))
+    let bind = |surface| egl.make_current(display, surface, surface, Some(context));
+
+    let bound = match (bind(surface), surface) {
+        (Err(_), None) => {
+            let size = [egl::WIDTH, 1, egl::HEIGHT, 1, egl::NONE];
+            let smallest = egl.create_pbuffer_surface(display, config, &size);
+            smallest.and_then(|surface| bind(Some(surface)))
+        }
+        (bound, _) => bound,
     };
-    let made = current(surface).or_else(|why| if surface.is_none() { smallest() } else { Err(why) });
-    made.map_err(|why| format!("its context cannot be used ({why:?})"))
+    bound.map_err(|why| format!("its context cannot be used ({why:?})"))
 }

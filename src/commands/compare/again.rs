@@ -2,23 +2,43 @@
 
 use std::ffi::OsString;
 
-use clap::{Command, CommandFactory, Parser};
+use clap::{Arg, Command, CommandFactory, Parser};
 
 use super::super::Cli;
 use super::Arguments;
 use crate::limits::Limit;
 use crate::measuring;
 use ::report::{Repeat, is_name};
-use analysis::{Compared, Comparison, Comparisons, Gate};
+use analysis::{Comparisons, Gate};
 use catalogue::NONE;
-use journal::Run;
+use journal::{Key, Run};
 use words::{Unique, shell};
 
-/// Options that say which cells were measured, where the run was kept and how it was shown. All others say how it was
-/// made.
+/// Options that say which cells were measured, where the run was kept and how it was shown. All
+/// others say how it was made.
 const DROPPED: [&str; 22] = [
-    "copies", "load", "seed", "comment", "results", "format", "quiet", "verbose", "watch", "emit", "fleet", "node",
-    "baseline", "fail-on", "console", "task", "without-task", "without-load", "calls", "modern", "desktop", "at",
+    "copies",
+    "load",
+    "seed",
+    "comment",
+    "results",
+    "format",
+    "quiet",
+    "verbose",
+    "watch",
+    "emit",
+    "fleet",
+    "node",
+    "baseline",
+    "fail-on",
+    "console",
+    "task",
+    "without-task",
+    "without-load",
+    "calls",
+    "modern",
+    "desktop",
+    "at",
 ];
 
 /// The cells to measure again.
@@ -30,87 +50,124 @@ struct Suspects {
 
 impl Suspects {
     fn new(gate: &Gate) -> Suspects {
-        let each = |of: fn(&Comparison) -> String| -> Vec<String> {
-            gate.suspects.iter().map(|suspect| of(&suspect.first)).unique()
-        };
-        let names = |of| each(of).into_iter().filter(|name| is_name(name)).collect();
+        let keys: Vec<&Key> = gate.suspects.iter().map(|suspect| &suspect.first.cell.key).collect();
+        let copies = keys.iter().map(|key| key.copies.to_string()).unique();
         Suspects {
-            tests: names(|one| one.cell.key.test.clone()),
-            copies: each(|one| one.cell.key.copies.to_string()).join(","),
-            loads: names(|one| one.cell.key.load.clone()),
+            tests: known_names(keys.iter().map(|key| &key.test)),
+            copies: copies.join(","),
+            loads: known_names(keys.iter().map(|key| &key.load)),
         }
     }
 
     /// Their coordinates as options.
     fn options(&self) -> Vec<String> {
-        let load = (self.loads != [NONE]).then(|| ["--load".to_owned(), self.loads.join(",")]);
-        ["-c".to_owned(), self.copies.clone()].into_iter().chain(load.into_iter().flatten()).collect()
+        let mut options = vec!["-c".to_owned(), self.copies.clone()];
+        if self.loads != [NONE] {
+            options.extend(["--load".to_owned(), self.loads.join(",")]);
+        }
+        options
     }
 }
 
-/// Returns how to look at the suspects again, and at nothing else; `own` are the runs that the user made.
-pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments, own: &[bool]) -> String {
+/// Each name once, without what a stranger's journal calls a name.
+fn known_names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    names.filter(|name| is_name(name)).cloned().unique()
+}
+
+/// How to look at the suspects again, and at nothing else; `is_own` tells of each run whether the
+/// user made it.
+pub(super) fn advice(
+    comparisons: &Comparisons,
+    gate: &Gate,
+    arguments: &Arguments,
+    is_own: &[bool],
+) -> String {
     let suspects = Suspects::new(gate);
     // Only a loss of time has suspects.
-    let size = arguments.fail_on.iter().find_map(Limit::time).unwrap_or_default();
-    let names = names(comparisons, &arguments.sides().0).join(" ");
+    let max_loss = arguments.fail_on.iter().find_map(Limit::time).unwrap_or_default();
+    let names = lasting_names(comparisons, &arguments.sides().0).join(" ");
+    let lead = "to see whether that was chance, measure only these again";
+
     let verb = match &arguments.conditions {
         Some([base, condition]) if base == NONE => vec!["cost", condition],
         Some([base, condition]) => vec!["cost", "--against", base, condition],
         None => vec!["run"],
     };
-    let command = |(run, own): (&Compared, &bool)| command(&run.results.run, *own, &suspects, &verb);
-    let commands: Vec<String> = comparisons.runs.iter().zip(own).map(command).unique();
-    let chance = "to see whether that was chance, measure only these again";
+    let runs = comparisons.runs.iter().map(|compared| &compared.results.run);
+    let commands =
+        runs.zip(is_own).map(|(run, is_own)| repeating_command(run, *is_own, &suspects, &verb));
+    let commands: Vec<String> = commands.unique();
+
     if let Some([base, condition]) = &arguments.conditions {
         return format!(
-            "{chance}: {}; then `unixmark compare {names} --conditions {base},{condition} --fail-on {size}% --confirm latest`",
+            "{lead}: {}; then `unixmark compare {names} --conditions {base},{condition} --fail-on {max_loss}% --confirm latest`",
             commands.join(", ")
         );
     }
     if comparisons.asked.is_paired() {
-        return format!("{chance}, A and B in turn: {}", commands.join(", "));
+        return format!("{lead}, A and B in turn: {}", commands.join(", "));
     }
-    let runs = &comparisons.runs;
+
     let how = match &commands[..] {
-        [both] => format!("once as {} was and once as {}: {both}", runs[0].results.run.name, runs[1].results.run.name),
-        each => format!("as each was: {}", each.join(", then ")),
+        [command] => {
+            let [first, second] = [0, 1].map(|run| &comparisons.runs[run].results.run.name);
+            format!("once as {first} was and once as {second}: {command}")
+        }
+        _ => format!("as each was: {}", commands.join(", then ")),
     };
-    format!("{chance}, {how}; then `unixmark compare {names} --fail-on {size}% --confirm latest~1 latest`")
+    format!(
+        "{lead}, {how}; then `unixmark compare {names} --fail-on {max_loss}% --confirm latest~1 latest`"
+    )
 }
 
 /// The runs as they can be named later: `latest` will be another run by then.
-fn names(comparisons: &Comparisons, words: &[String]) -> Vec<String> {
-    let name = |(word, run): (&String, &Compared)| {
-        let name = if word.starts_with("latest") { &run.results.run.name } else { word };
-        shell(std::slice::from_ref(name))
-    };
-    words.iter().zip(&comparisons.runs).map(name).collect()
+fn lasting_names(comparisons: &Comparisons, words: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for (word, compared) in words.iter().zip(&comparisons.runs) {
+        let is_relative = word.starts_with("latest");
+        let name = if is_relative { &compared.results.run.name } else { word };
+        names.push(shell(std::slice::from_ref(name)));
+    }
+    names
 }
 
 /// The command that repeats a run for the suspects alone, with a remark on what was left out of
 /// another's; for a run that was not made by this tool a plain one of `verb`.
-fn command(run: &Run, is_own: bool, suspects: &Suspects, verb: &[&str]) -> String {
-    let plain = || {
-        let verb = ["unixmark"].iter().chain(verb).map(|word| (*word).to_owned());
-        verb.chain(suspects.tests.clone()).chain(suspects.options()).collect::<Vec<String>>()
+fn repeating_command(run: &Run, is_own: bool, suspects: &Suspects, verb: &[&str]) -> String {
+    let repeat = match is_own {
+        true => Repeat { words: run.arguments.clone(), left_out: String::new() },
+        false => Repeat::new(run),
     };
-    let own = || Repeat { words: run.arguments.clone(), left_out: String::new() };
-    let repeat = if is_own { own() } else { Repeat::new(run) };
-    let command = shell(&again(run, &repeat.words, suspects).unwrap_or_else(plain));
-    let left_out = if repeat.left_out.is_empty() { String::new() } else { format!(" (left out: {})", repeat.left_out) };
-    format!("`{command}`{left_out}")
+
+    let words = repeating_words(run, &repeat.words, suspects).unwrap_or_else(|| {
+        let mut plain = vec!["unixmark".to_owned()];
+        plain.extend(verb.iter().map(|word| (*word).to_owned()));
+        plain.extend(suspects.tests.clone());
+        plain.extend(suspects.options());
+        plain
+    });
+
+    let command = shell(&words);
+    if repeat.left_out.is_empty() {
+        return format!("`{command}`");
+    }
+    format!("`{command}` (left out: {})", repeat.left_out)
 }
 
-/// The words of a run's command line, with the suspects in place of what it measured.
-fn again(run: &Run, words: &[String], suspects: &Suspects) -> Option<Vec<String>> {
-    let words = std::iter::once("unixmark").chain(words.iter().map(String::as_str)).map(OsString::from);
-    let words = measuring::words(words.collect());
-    Cli::try_parse_from(&words).ok()?;
-    let words: Vec<String> = words.into_iter().map(OsString::into_string).collect::<Result<_, _>>().ok()?;
-    let verb = words.get(1)?;
-    let command = Cli::command();
-    let Kept { options, names } = kept(&words[2..], command.find_subcommand(verb)?);
+/// The words of a run's command line, with the suspects in place of what it measured; `None` if
+/// they cannot be parsed, or if their verb does not measure tests.
+fn repeating_words(run: &Run, words: &[String], suspects: &Suspects) -> Option<Vec<String>> {
+    let typed = std::iter::once("unixmark").chain(words.iter().map(String::as_str));
+    let own_words = measuring::to_own_words(typed.map(OsString::from).collect());
+    Cli::try_parse_from(&own_words).ok()?;
+
+    let own_words: Vec<String> =
+        own_words.into_iter().map(OsString::into_string).collect::<Result<_, _>>().ok()?;
+    let verb = own_words.get(1)?;
+    let CommandLine { options, names } =
+        kept_words(&own_words[2..], Cli::command().find_subcommand(verb)?);
+
+    // Not of `words`: a stranger's `--program` was left out of them, but its arguments were not.
     let has_program = run.arguments.iter().any(|word| word.split('=').next() == Some("--program"));
     let names = match verb.as_str() {
         // The condition is followed by the tests.
@@ -120,47 +177,61 @@ fn again(run: &Run, words: &[String], suspects: &Suspects) -> Option<Vec<String>
         "run" | "scale" | "latency" => suspects.tests.clone(),
         _ => return None,
     };
-    let lead = ["unixmark".to_owned(), verb.clone()];
-    Some(lead.into_iter().chain(names).chain(suspects.options()).chain(options).collect())
+
+    let mut repeating = vec!["unixmark".to_owned(), verb.clone()];
+    repeating.extend(names);
+    repeating.extend(suspects.options());
+    repeating.extend(options);
+    Some(repeating)
 }
 
-/// Parts of a command line.
+/// The words after a verb.
 #[derive(Default)]
-struct Kept {
+struct CommandLine {
+    /// With their values.
     options: Vec<String>,
     names: Vec<String>,
 }
 
 /// Sorts the words after a verb, without the options that are dropped.
-fn kept(words: &[String], verb: &Command) -> Kept {
-    let mut kept = Kept::default();
+fn kept_words(words: &[String], verb: &Command) -> CommandLine {
+    let mut kept = CommandLine::default();
     let mut words = words.iter();
+
     while let Some(word) = words.next() {
-        let (arg, has_value) = match word.strip_prefix("--") {
-            Some("") => {
-                kept.names.extend(words.by_ref().cloned());
-                break;
-            }
-            Some(long) => {
-                let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-                (verb.get_arguments().find(|arg| arg.get_long() == Some(name)), value.is_some())
-            }
-            None if word.len() > 1 && word.starts_with('-') => {
-                let letter = word.chars().nth(1);
-                (verb.get_arguments().find(|arg| arg.get_short() == letter), word.chars().count() > 2)
-            }
-            None => {
-                kept.names.push(word.clone());
-                continue;
-            }
-        };
-        let Some(arg) = arg else { continue };
-        let value = (arg.get_action().takes_values() && !has_value).then(|| words.next()).flatten();
-        if !arg.get_long().is_some_and(|long| DROPPED.contains(&long)) {
-            kept.options.extend(std::iter::once(word).chain(value).cloned());
+        if word == "--" {
+            kept.names.extend(words.by_ref().cloned());
+            break;
+        }
+        if word.len() == 1 || !word.starts_with('-') {
+            kept.names.push(word.clone());
+            continue;
+        }
+
+        let (option, has_value) = find_option(word, verb);
+        let Some(option) = option else { continue };
+        let needs_value = option.get_action().takes_values() && !has_value;
+        let value = if needs_value { words.next() } else { None };
+        let is_dropped = option.get_long().is_some_and(|long| DROPPED.contains(&long));
+        if !is_dropped {
+            kept.options.push(word.clone());
+            kept.options.extend(value.cloned());
         }
     }
     kept
+}
+
+/// The option that a word names, and whether the word has its value, too.
+fn find_option<'a>(word: &str, verb: &'a Command) -> (Option<&'a Arg>, bool) {
+    if let Some(long) = word.strip_prefix("--") {
+        let name = long.split('=').next();
+        let option = verb.get_arguments().find(|option| option.get_long() == name);
+        return (option, long.contains('='));
+    }
+
+    let letter = word.chars().nth(1);
+    let option = verb.get_arguments().find(|option| option.get_short() == letter);
+    (option, word.chars().count() > 2)
 }
 
 #[cfg(test)]
@@ -168,22 +239,34 @@ mod tests {
     use super::*;
 
     fn repeated(words: &str, is_own: bool) -> String {
-        let run = Run { arguments: words.split_whitespace().map(str::to_owned).collect(), ..Run::default() };
-        let suspects =
-            Suspects { tests: vec!["audio".to_owned()], copies: "1".to_owned(), loads: vec!["burn".to_owned()] };
-        command(&run, is_own, &suspects, &["run"])
+        let run = Run {
+            arguments: words.split_whitespace().map(str::to_owned).collect(),
+            ..Run::default()
+        };
+        let suspects = Suspects {
+            tests: vec!["audio".to_owned()],
+            copies: "1".to_owned(),
+            loads: vec!["burn".to_owned()],
+        };
+        repeating_command(&run, is_own, &suspects, &["run"])
     }
 
     #[test]
     fn a_run_is_repeated_as_it_was_made() {
         for (made, again) in [
-            ("run --program ./mine size=4096 -m x", "run size=4096 -c 1 --load burn --program ./mine"),
+            (
+                "run --program ./mine size=4096 -m x",
+                "run size=4096 -c 1 --load burn --program ./mine",
+            ),
             ("run -q pipe -c1 --quick -i 6 --seed=3", "run audio -c 1 --load burn --quick -i 6"),
             (
                 "latency -c -W video -t 3 -i 3 --slack 500000 -w none -w burn -X x",
                 "latency audio -c 1 --load burn -t 3 -i 3 --slack 500000",
             ),
-            ("cost nice=5 pipe --against nice=0 --results r", "cost nice=5 audio -c 1 --load burn --against nice=0"),
+            (
+                "cost nice=5 pipe --against nice=0 --results r",
+                "cost nice=5 audio -c 1 --load burn --against nice=0",
+            ),
             ("scale --pin core memory -- pipe", "scale audio -c 1 --load burn --pin core"),
             // Not made by a verb that measures cells.
             ("", "run audio -c 1 --load burn"),
@@ -198,7 +281,9 @@ mod tests {
     fn what_could_run_a_command_is_left_out_of_anothers() {
         let said = repeated("run --program ./mine size=4096 --meter=curl -i 6", false);
         assert!(
-            said.starts_with("`unixmark run size=4096 -c 1 --load burn -i 6` (left out: --program and --meter: "),
+            said.starts_with(
+                "`unixmark run size=4096 -c 1 --load burn -i 6` (left out: --program and --meter: "
+            ),
             "{said}"
         );
     }

@@ -11,14 +11,24 @@ use analysis::{Comparisons, Sorted};
 /// # Errors
 /// `--sort` names no column.
 pub(super) fn order(comparisons: &Comparisons, arguments: &Arguments) -> Result<Sorted> {
-    let Some(column) = arguments.sort.as_deref() else { return Ok(Sorted::default()) };
-    let is_it = |run: &analysis::Compared| run.letter.eq_ignore_ascii_case(column) || run.results.run.name == column;
+    let Some(column) = arguments.sort.as_deref() else {
+        return Ok(Sorted::default());
+    };
     match column {
-        "test" => Ok(Sorted::Test),
-        "spread" => Ok(Sorted::Spread),
-        _ => comparisons.runs.iter().position(is_it).map(Sorted::System).ok_or_else(|| {
-            let letters: Vec<&str> = comparisons.runs.iter().map(|run| run.letter.as_str()).collect();
-            usage(anyhow!("'{column}' is not a column; --sort takes test, spread, or a run: {}", letters.join(", ")))
-        }),
+        "test" => return Ok(Sorted::Test),
+        "spread" => return Ok(Sorted::Spread),
+        _ => {}
     }
+
+    let runs = &comparisons.runs;
+    let named = runs
+        .iter()
+        .position(|run| run.letter.eq_ignore_ascii_case(column) || run.results.run.name == column);
+    named.map(Sorted::System).ok_or_else(|| {
+        let letters: Vec<&str> = runs.iter().map(|run| run.letter.as_str()).collect();
+        usage(anyhow!(
+            "'{column}' is not a column; --sort takes test, spread, or a run: {}",
+            letters.join(", ")
+        ))
+    })
 }

@@ -60,16 +60,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// The fleet in words: how many nodes delivered, and a line for each part.
 pub(super) fn table(fleet: &Fleet) -> String {
     let count = |state: State| fleet.entries.iter().filter(|entry| entry.state == state).count();
-    let counted = |state: State| Some(format!("{} {}", count(state), state.name())).filter(|_| count(state) > 0);
+    let counted = |state: State| {
+        Some(format!("{} {}", count(state), state.name())).filter(|_| count(state) > 0)
+    };
     let states = [State::Whole, State::Partial, State::Late, State::Missing];
     let counts: Vec<String> = states.into_iter().filter_map(counted).collect();
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "fleet run {}: {}\n", shortened(&fleet.run, 24), counts.join(", "));
-    let width = fleet.entries.iter().map(|entry| shortened(&entry.id.node, 24).chars().count()).max().unwrap_or(0);
+    let width = fleet
+        .entries
+        .iter()
+        .map(|entry| shortened(&entry.id.node, 24).chars().count())
+        .max()
+        .unwrap_or(0);
     for entry in &fleet.entries {
         let why: Vec<&str> = entry.reason.iter().chain(&entry.notes).map(String::as_str).collect();
-        let line = format!("{:<width$}  {:<7}  {}", shortened(&entry.id.node, 24), entry.state.name(), why.join("; "));
+        let line = format!(
+            "{:<width$}  {:<7}  {}",
+            shortened(&entry.id.node, 24),
+            entry.state.name(),
+            why.join("; ")
+        );
         let _ = writeln!(text, "{}", visible(line.trim_end()));
     }
     text

@@ -1,4 +1,5 @@
-//! `unixmark fleet report`: which nodes are slow, at what, by how much, and what they have in common.
+//! `unixmark fleet report`: which nodes are slow, at what, by how much, and what they have in
+//! common.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,8 +19,8 @@ pub(super) struct Arguments {
     /// The fleet run's directory
     #[arg(value_name = "FLEET")]
     directory: PathBuf,
-    /// Compare nodes that have the same value of this fact, such as kernel.release; none: all nodes [default: the type
-    /// of machine]
+    /// Compare nodes that have the same value of this fact, such as kernel.release; none: all nodes
+    /// [default: the type of machine]
     #[arg(long, value_name = "FACT")]
     by: Option<String>,
     /// Do not flag nodes or changes smaller than this
@@ -36,7 +37,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let mut fleet = Fleet::read(&arguments.directory, &catalogue)?;
     slurm::explain(&mut fleet, &arguments.directory)?;
-    let before = arguments.against.as_ref().map(|directory| Fleet::read(directory, &catalogue)).transpose()?;
+    let before = arguments
+        .against
+        .as_ref()
+        .map(|directory| Fleet::read(directory, &catalogue))
+        .transpose()?;
     let (names, old) = (names(&fleet), before.as_ref().map(self::names).unwrap_or_default());
     let delivered = delivered(&fleet, &names);
     if delivered.is_empty() {
@@ -49,8 +54,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         Some(fact) => By::Fact(fact.to_owned()),
     };
     let asked = Asked { by, threshold: arguments.threshold };
-    let report = FleetReport::new(&fleet.run, &delivered, old.as_ref().map(|(run, old)| (*run, &old[..])), &asked)
-        .map_err(usage)?;
+    let report = FleetReport::new(
+        &fleet.run,
+        &delivered,
+        old.as_ref().map(|(run, old)| (*run, &old[..])),
+        &asked,
+    )
+    .map_err(usage)?;
     print(&::report::render(Subject::Fleet(&fleet, &report), arguments.form.layout())?)?;
     Ok(Status::Fine)
 }

@@ -4,8 +4,11 @@ mod conditions;
 mod runs;
 mod tests;
 
+use std::ffi::OsStr;
+
 use anyhow::Result;
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, TypedValueParser};
 use serde_json::{Value, json};
 
 use crate::options::{ListForm, ListFormat, Results};
@@ -14,8 +17,8 @@ use crate::terminal::{columns, print_json, print_words};
 use catalogue::Catalogue;
 use words::{mentions, wrap};
 
-/// Columns of a name.
-const NAME: usize = 18;
+/// Of a list; a longer id has a line of its own.
+const ID_COLUMNS: usize = 18;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum What {
@@ -41,9 +44,9 @@ pub(super) enum What {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// What to list [default: groups]
-    #[arg(value_enum)]
-    what: Option<What>,
+    /// What to list [default: groups], or a word to look for in everything
+    #[arg(value_parser = TopicParser)]
+    what: Option<Topic>,
     /// Only rows that match all of these words: a group, part of a name, a word of the description
     #[arg(value_name = "WORD")]
     words: Vec<String>,
@@ -62,16 +65,57 @@ pub(super) struct Arguments {
     results: Results,
 }
 
+impl Arguments {
+    /// The list that was asked for.
+    fn list(&self) -> Option<What> {
+        match self.what {
+            Some(Topic::List(what)) => Some(what),
+            _ => None,
+        }
+    }
+}
+
+/// A list, or a word that is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Topic {
+    List(What),
+    Word(String),
+}
+
+/// Reads a topic; help and completions name the lists.
+#[derive(Clone)]
+struct TopicParser;
+
+impl TypedValueParser for TopicParser {
+    type Value = Topic;
+
+    fn parse_ref(
+        &self,
+        _: &clap::Command,
+        _: Option<&clap::Arg>,
+        word: &OsStr,
+    ) -> Result<Topic, clap::Error> {
+        let word = word.to_string_lossy();
+        Ok(match What::from_str(&word, false) {
+            Ok(what) => Topic::List(what),
+            Err(_) => Topic::Word(word.into_owned()),
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(What::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
+}
+
 /// One row of a list.
 #[derive(Default)]
 struct Row {
-    /// Its heading.
     heading: String,
     id: String,
     /// A line about it.
     about: String,
     doc: String,
-    /// The reason why it cannot be used here.
+    /// Why it cannot be used here.
     missing: Option<String>,
     /// Everything about it, for programs.
     value: Value,
@@ -79,27 +123,71 @@ struct Row {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
-    let what = arguments.what.unwrap_or(What::Groups);
-    if arguments.group.is_some() && matches!(what, What::Groups | What::Indexes | What::Conditions | What::Runs) {
-        return Err(usage(anyhow::anyhow!("--group is for lists of tests; try `unixmark list tests --group memory`")));
+    let what = match &arguments.what {
+        Some(Topic::Word(word)) => return search(word, arguments, &catalogue),
+        Some(Topic::List(what)) => *what,
+        None => What::Groups,
+    };
+    let has_tests = !matches!(what, What::Groups | What::Indexes | What::Conditions | What::Runs);
+    if arguments.group.is_some() && !has_tests {
+        return Err(usage(anyhow::anyhow!(
+            "--group is for lists of tests; try `unixmark list tests --group memory`"
+        )));
     }
-    let all = if what == What::Runs { runs::rows(&arguments.results.store()?)? } else { rows(what, &catalogue) };
-    let mut rows = about(all, arguments, &catalogue);
+
+    let mut rows = match what {
+        What::Runs => runs::rows(&arguments.results.store()?)?,
+        _ => rows_of_catalogue(what, &catalogue),
+    };
+    keep_matching(&mut rows, arguments, &catalogue);
     if let Some(group) = &arguments.group {
         let members = catalogue.expand(std::slice::from_ref(group)).map_err(usage)?;
         rows.retain(|row| members.iter().any(|test| test.id == row.id));
     }
     rows.retain(|row| !arguments.available || row.missing.is_none());
+
+    print_rows(rows, arguments, || empty_list(what, arguments, &catalogue))
+}
+
+/// Lists everything about a word and those after it, whatever list it is in.
+fn search(word: &str, arguments: &Arguments, catalogue: &Catalogue) -> Result<Status> {
+    let words = std::iter::once(word).chain(arguments.words.iter().map(String::as_str));
+    let terms: Vec<Term> = words.map(|word| Term::new(word, catalogue)).collect();
+
+    // Tasks, loads and others of a kind are tests, too.
+    let mut rows = Vec::new();
+    for what in [What::Groups, What::Tests, What::Indexes, What::Conditions] {
+        rows.extend(rows_of_catalogue(what, catalogue));
+    }
+    rows.retain(|row| terms.iter().all(|term| term.matches(row)));
+    rows.retain(|row| !arguments.available || row.missing.is_none());
+
+    print_rows(rows, arguments, || Ok(no_match(word, catalogue)))
+}
+
+/// Prints the rows; what `describe_none` returns where a reader would see none.
+fn print_rows(
+    rows: Vec<Row>,
+    arguments: &Arguments,
+    describe_none: impl FnOnce() -> Result<String>,
+) -> Result<Status> {
     match arguments.form.format {
         ListFormat::Json => print_json(&values(rows))?,
-        ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments, &catalogue)?)?,
+        ListFormat::Text if rows.is_empty() => print_words(&describe_none()?)?,
         ListFormat::Text => print_words(&listing(&rows, arguments))?,
     }
     Ok(Status::Fine)
 }
 
-/// The rows of a list of the catalogue.
-fn rows(what: What, catalogue: &Catalogue) -> Vec<Row> {
+/// What to try where nothing is about a word.
+fn no_match(word: &str, catalogue: &Catalogue) -> String {
+    match catalogue.expand(&[word.to_owned()]) {
+        Err(hint) => format!("{hint}\n"),
+        Ok(_) => "no matches\n".to_owned(),
+    }
+}
+
+fn rows_of_catalogue(what: What, catalogue: &Catalogue) -> Vec<Row> {
     match what {
         What::Groups => tests::groups(catalogue),
         What::Indexes => tests::indexes(catalogue),
@@ -108,101 +196,144 @@ fn rows(what: What, catalogue: &Catalogue) -> Vec<Row> {
     }
 }
 
-/// The rows that are about all the words asked for.
-fn about(mut rows: Vec<Row>, arguments: &Arguments, catalogue: &Catalogue) -> Vec<Row> {
+/// Leaves the rows that are about all the words asked for.
+fn keep_matching(rows: &mut Vec<Row>, arguments: &Arguments, catalogue: &Catalogue) {
     let words = arguments.words.iter().chain(&arguments.group);
-    let words: Vec<Vec<String>> = words.map(|word| tests::names(word, catalogue)).collect();
-    rows.retain(|row| words.iter().all(|names| is_about(row, names)));
-    rows
+    let terms: Vec<Term> = words.map(|word| Term::new(word, catalogue)).collect();
+    rows.retain(|row| terms.iter().all(|term| term.matches(row)));
 }
 
-/// Returns true if a row is about the first of `names`, a word; where that is a group, whether it is one of its tests,
-/// which follow.
-fn is_about(row: &Row, names: &[String]) -> bool {
-    if names.len() > 1 {
-        return names.contains(&row.id);
+/// A word to look for.
+enum Term {
+    /// The ids of the group of that name and of its tests.
+    Group(Vec<String>),
+    Word(String),
+}
+
+impl Term {
+    fn new(word: &str, catalogue: &Catalogue) -> Term {
+        let is_group = catalogue.groups.iter().any(|group| group.id == word);
+        let tests = catalogue.expand(&[word.to_owned()]).unwrap_or_default();
+        if !is_group || tests.is_empty() {
+            return Term::Word(word.to_owned());
+        }
+        let mut ids = vec![word.to_owned()];
+        ids.extend(tests.iter().map(|test| test.id.clone()));
+        Term::Group(ids)
     }
-    let has = |word: &String| {
-        row.id.to_lowercase().contains(&word.to_lowercase())
-            || [&row.about, &row.doc].into_iter().any(|text| mentions(text, word))
-    };
-    names.first().is_some_and(has)
+
+    /// True if a row is about the word.
+    fn matches(&self, row: &Row) -> bool {
+        match self {
+            Term::Group(ids) => ids.contains(&row.id),
+            Term::Word(word) => {
+                row.id.to_lowercase().contains(&word.to_lowercase())
+                    || mentions(&row.about, word)
+                    || mentions(&row.doc, word)
+            }
+        }
+    }
 }
 
 /// Rows for programs: why one is missing is null where it is there.
 fn values(rows: Vec<Row>) -> Vec<Value> {
-    let with = |mut row: Row| {
+    let mut values = Vec::new();
+    for mut row in rows {
         if let Value::Object(object) = &mut row.value {
             object.insert("unavailable".to_owned(), json!(row.missing));
         }
-        row.value
-    };
-    rows.into_iter().map(with).collect()
+        values.push(row.value);
+    }
+    values
 }
 
 /// Says that a list is empty, and which others have something about the words.
-fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue) -> Result<String> {
-    Ok(match what {
-        What::Runs if arguments.words.is_empty() => {
-            format!("no runs in {}\n", arguments.results.store()?.root().display())
+fn empty_list(what: What, arguments: &Arguments, catalogue: &Catalogue) -> Result<String> {
+    if what == What::Runs && arguments.words.is_empty() {
+        return Ok(format!("no runs in {}\n", arguments.results.store()?.root().display()));
+    }
+
+    let words: Vec<String> = arguments.words.iter().chain(&arguments.group).cloned().collect();
+    let words = words::shell(&words);
+    let mut commands = Vec::new();
+    for other in What::value_variants() {
+        let Some(name) = other.to_possible_value() else { continue };
+        if *other == What::Runs {
+            continue;
         }
-        _ => {
-            let has_some =
-                |other: &What| *other != What::Runs && !about(rows(*other, catalogue), arguments, catalogue).is_empty();
-            let name = |other: What| other.to_possible_value().map(|value| value.get_name().to_owned());
-            let words: Vec<String> = arguments.words.iter().chain(&arguments.group).cloned().collect();
-            let words = words::shell(&words);
-            let others = What::value_variants().iter().copied().filter(has_some).filter_map(name);
-            let others: Vec<String> = others.map(|other| format!("`unixmark list {other} {words}`")).collect();
-            let hint = if others.is_empty() { String::new() } else { format!("; try {}", others.join(" or ")) };
-            format!("no matches{hint}\n")
+        let mut rows = rows_of_catalogue(*other, catalogue);
+        keep_matching(&mut rows, arguments, catalogue);
+        if !rows.is_empty() {
+            commands.push(format!("`unixmark list {} {words}`", name.get_name()));
         }
-    })
+    }
+
+    if commands.is_empty() {
+        return Ok("no matches\n".to_owned());
+    }
+    Ok(format!("no matches; try {}\n", commands.join(" or ")))
 }
 
-/// The rows under their headings, in lines of 80 columns.
+/// The rows under their headings, as wide as the terminal.
 fn listing(rows: &[Row], arguments: &Arguments) -> String {
     let mut text = String::new();
     let mut heading = "";
     for row in rows {
         if row.heading != heading {
-            let gap = if heading.is_empty() { "" } else { "\n" };
-            text += gap;
+            if !heading.is_empty() {
+                text += "\n";
+            }
             text += &wrapped("", &row.heading);
             heading = &row.heading;
         }
-        text += &lines(row, arguments.what);
+
+        text += &row_lines(row, arguments.list());
         if arguments.long && !row.doc.is_empty() {
             text += &wrapped("      ", &row.doc);
         }
     }
+
     if arguments.what.is_none() && arguments.words.is_empty() {
-        text += MORE;
+        text += AFTER_OVERVIEW;
     }
     text
 }
 
 /// A row's id, and what is about it beside or under that.
-fn lines(row: &Row, what: Option<What>) -> String {
+fn row_lines(row: &Row, what: Option<What>) -> String {
     // A run's time, procedure and end are columns; its command line has a line of its own.
-    if let (Some(What::Runs), Some((state, words))) = (what, row.about.split_once('\n')) {
-        return words::visible(&format!("  {:<30}  {state}", row.id)) + "\n" + &wrapped("      ", words);
+    if let (Some(What::Runs), Some((columns, words))) = (what, row.about.split_once('\n')) {
+        let line = words::visible(&format!("  {:<30}  {columns}", row.id));
+        return format!("{line}\n{}", wrapped("      ", words));
     }
-    let missing = row.missing.as_ref().filter(|_| what != Some(What::Conditions));
-    let about = row.about.clone() + &missing.map_or_else(String::new, |why| format!(" - not here: {why}"));
-    let lead = format!("  {:<NAME$} ", row.id);
-    if words::width(&lead) > NAME + 3 {
-        return format!("{}\n{}", words::visible(lead.trim_end()), wrapped(&" ".repeat(NAME + 3), &about));
+
+    let mut about = row.about.clone();
+    // A condition says it level by level.
+    if let Some(reason) = &row.missing
+        && what != Some(What::Conditions)
+    {
+        about += &format!(" - not here: {reason}");
     }
-    wrapped(&lead, &about)
+
+    let id = format!("  {:<ID_COLUMNS$} ", row.id);
+    if words::width(&id) > ID_COLUMNS + 3 {
+        let below = " ".repeat(ID_COLUMNS + 3);
+        return format!("{}\n{}", words::visible(id.trim_end()), wrapped(&below, &about));
+    }
+    wrapped(&id, &about)
 }
 
 fn wrapped(lead: &str, content: &str) -> String {
-    wrap(lead, content, columns()).iter().map(|line| words::visible(line.trim_end()) + "\n").collect()
+    let mut text = String::new();
+    for line in wrap(lead, content, columns()) {
+        text += &words::visible(line.trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 /// The lines after the overview.
-const MORE: &str = "
+const AFTER_OVERVIEW: &str = "
 `unixmark list tests` shows all tests, `list tests memory` those of a group or
 about a word. There are also tasks, indexes, loads, burnins, watchers,
 conditions and runs. --long describes each row.

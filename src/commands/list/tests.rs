@@ -7,96 +7,104 @@ use crate::measuring;
 use catalogue::{Catalogue, NONE, Need, Role, Test};
 use words::first_sentence;
 
-/// Returns the tests of a kind: each under its category, with why it cannot run here.
+/// The tests of a kind: each under its category, with why it cannot run here.
 pub(super) fn rows(what: What, catalogue: &Catalogue) -> Vec<Row> {
-    let is_of = |test: &Test| match what {
+    let groups: Vec<(&str, Vec<String>)> =
+        catalogue.groups.iter().map(|group| (group.id.as_str(), catalogue.names(group))).collect();
+
+    let mut rows = Vec::new();
+    if what == What::Loads {
+        rows.push(Row {
+            id: NONE.to_owned(),
+            about: "nothing beyond what the machine does anyway".to_owned(),
+            value: json!({"id": NONE}),
+            ..Row::default()
+        });
+    }
+    for test in catalogue.tests.iter().filter(|test| is_listed(test, what)) {
+        let mut row = test_row(test, &groups);
+        if what == What::Tests {
+            row.heading = heading(test, catalogue);
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn is_listed(test: &Test, what: What) -> bool {
+    match what {
         What::Tasks => test.is_task(),
         What::Loads => test.roles.contains(&Role::Load),
         What::Burnins => test.roles.contains(&Role::Burn),
         What::Watchers => test.roles.contains(&Role::Companion),
         _ => test.is_rate(),
-    };
-    let groups: Vec<(&str, Vec<String>)> =
-        catalogue.groups.iter().map(|group| (group.id.as_str(), catalogue.names(group))).collect();
-    let tests = catalogue.tests.iter().filter(|test| is_of(test)).map(|test| {
-        let heading = if what == What::Tests { heading(test, catalogue) } else { String::new() };
-        Row { heading, ..row(test, &groups) }
-    });
-    let none = Row {
-        id: NONE.to_owned(),
-        about: "nothing beyond what the machine does anyway".to_owned(),
-        value: json!({"id": NONE}),
-        ..Row::default()
-    };
-    (what == What::Loads).then_some(none).into_iter().chain(tests).collect()
+    }
 }
 
 /// A category with the group of its tests, or alone.
 fn heading(test: &Test, catalogue: &Catalogue) -> String {
-    let group = catalogue.groups.iter().find(|group| group.gathers(test));
-    match group {
-        Some(group) => {
-            format!("{}: {}", group.id, first_sentence(&flat(&group.doc)))
-        }
+    match catalogue.groups.iter().find(|group| group.gathers(test)) {
+        Some(group) => format!("{}: {}", group.id, first_sentence(&in_one_line(&group.doc))),
         None => format!("{}:", test.category),
     }
 }
 
-/// Returns a test's row; `groups` are all groups with their members.
-fn row(test: &Test, groups: &[(&str, Vec<String>)]) -> Row {
-    let own = groups.iter().filter(|(_, members)| members.contains(&test.id));
-    let groups: Vec<&str> = own.map(|(id, _)| *id).collect();
+/// The row of a test; `groups` are all groups with their members.
+fn test_row(test: &Test, groups: &[(&str, Vec<String>)]) -> Row {
+    let its_groups = groups.iter().filter(|(_, members)| members.contains(&test.id));
+    let its_groups: Vec<&str> = its_groups.map(|(id, _)| *id).collect();
     Row {
         id: test.id.clone(),
         about: format!("{} ({})", test.label, test.unit),
         doc: test.doc.clone(),
         missing: measuring::unmet(&test.needs),
         value: json!({
-            "id": test.id, "label": test.label, "unit": test.unit, "category": test.category, "roles": test.roles,
-            "groups": groups, "linux": test.needs.contains(&Need::Linux), "doc": flat(&test.doc),
+            "id": test.id,
+            "label": test.label,
+            "unit": test.unit,
+            "category": test.category,
+            "roles": test.roles,
+            "groups": its_groups,
+            "linux": test.needs.contains(&Need::Linux),
+            "doc": in_one_line(&test.doc),
         }),
         ..Row::default()
     }
 }
 
-/// Returns the groups, each with what it is for and how many tests it has.
+/// The groups, each with what it is for and how many tests it has.
 pub(super) fn groups(catalogue: &Catalogue) -> Vec<Row> {
-    let row = |group: &catalogue::Group| {
+    let mut rows = Vec::new();
+    for group in &catalogue.groups {
         let members = catalogue.names(group);
-        let count = catalogue.expand(std::slice::from_ref(&group.id)).map_or(0, |tests| tests.len());
-        let doc = flat(&group.doc);
-        Row {
+        let tests = catalogue.expand(std::slice::from_ref(&group.id)).unwrap_or_default();
+        let doc = in_one_line(&group.doc);
+        rows.push(Row {
             heading: "Groups of tests, for run, scale, cost and latency:".to_owned(),
             id: group.id.clone(),
-            about: format!("{} ({count})", first_sentence(&doc)),
+            about: format!("{} ({})", first_sentence(&doc), tests.len()),
             doc: format!("{doc} Members: {}", members.join(" ")),
             value: json!({"id": group.id, "members": members, "doc": doc}),
             ..Row::default()
-        }
-    };
-    catalogue.groups.iter().map(row).collect()
+        });
+    }
+    rows
 }
 
 pub(super) fn indexes(catalogue: &Catalogue) -> Vec<Row> {
-    let row = |index: &catalogue::Index| Row {
-        id: index.id.clone(),
-        about: index.name.clone(),
-        doc: index.doc.clone(),
-        value: json!({"id": index.id, "name": index.name, "doc": flat(&index.doc)}),
-        ..Row::default()
-    };
-    catalogue.indexes.iter().map(row).collect()
+    let mut rows = Vec::new();
+    for index in &catalogue.indexes {
+        rows.push(Row {
+            id: index.id.clone(),
+            about: index.name.clone(),
+            doc: index.doc.clone(),
+            value: json!({"id": index.id, "name": index.name, "doc": in_one_line(&index.doc)}),
+            ..Row::default()
+        });
+    }
+    rows
 }
 
-/// Returns a word, and the tests of the group of that name.
-pub(super) fn names(word: &str, catalogue: &Catalogue) -> Vec<String> {
-    let is_group = catalogue.groups.iter().any(|group| group.id == word);
-    let members = is_group.then(|| catalogue.expand(&[word.to_owned()]).ok()).flatten();
-    let members = members.into_iter().flatten().map(|test| test.id.clone());
-    std::iter::once(word.to_owned()).chain(members).collect()
-}
-
-/// A paragraph in one line.
-pub(super) fn flat(doc: &str) -> String {
-    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+pub(super) fn in_one_line(paragraph: &str) -> String {
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -6,16 +6,16 @@ use crate::reports::results;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use ::report::{Layout, Subject};
-use analysis::{Results, Summary, Trend};
+use analysis::{Summary, Trend};
 use catalogue::Catalogue;
 use journal::{FILE, Store, View};
 use words::nearest;
 
 /// Every host, in place of a name.
-const ALL: &str = "all";
+const ALL_HOSTS: &str = "all";
 
-/// Prints the trend of a test, or an index, on one host or all; or the chain of its comparisons. Journals that have a
-/// summary are not read.
+/// Prints the trend of a test, or an index, on one host or all; or the chain of its comparisons.
+/// Journals that have a summary are not read.
 pub(super) fn run(
     (test, is_chain): (&str, bool),
     host: Option<&str>,
@@ -24,46 +24,99 @@ pub(super) fn run(
     catalogue: &Catalogue,
 ) -> Result<Status> {
     let test = catalogue.index(test).map_or(test, |index| index.id.as_str());
-    let mut status = Status::Fine;
-    let mut with: Vec<Summary> = Vec::new();
-    let mut names: Vec<String> = Vec::new();
-    let mut hosts: Vec<String> = Vec::new();
-    for listed in store.list()? {
-        match archive::summary(&listed.path.join(FILE), catalogue) {
-            Ok(summary) if has(&summary, test) => {
-                hosts.push(summary.run.host.clone());
-                with.push(summary);
-            }
-            Ok(summary) => names.extend(tests(&summary).map(str::to_owned)),
-            Err(why) => {
-                say(&format!("left out: {why:#}"));
-                status = Status::Failed;
+    let mut read = Summaries::read(test, store, catalogue)?;
+
+    let host = match host {
+        Some(host) => host.to_owned(),
+        None if is_chain => ALL_HOSTS.to_owned(),
+        None => read.latest_host(),
+    };
+    read.keep_host(&host, test)?;
+
+    let trend = match is_chain {
+        true => chain(test, &read.with_test, store, catalogue)?,
+        false => Trend::new(test, &read.with_test),
+    };
+    print(&::report::render(Subject::Trend(&trend), layout)?)?;
+    Ok(if read.has_gaps { Status::Failed } else { Status::Fine })
+}
+
+/// The summaries of the runs that have figures for a test; never empty.
+struct Summaries {
+    with_test: Vec<Summary>,
+    /// True if there are runs that cannot be read.
+    has_gaps: bool,
+}
+
+impl Summaries {
+    /// Reads the summaries of all runs, and says which cannot be read.
+    ///
+    /// # Errors
+    /// No run has the test.
+    fn read(test: &str, store: &Store, catalogue: &Catalogue) -> Result<Summaries> {
+        let mut read = Summaries { with_test: Vec::new(), has_gaps: false };
+        let mut other_tests: Vec<String> = Vec::new();
+        for listed in store.list()? {
+            match archive::summary(&listed.path.join(FILE), catalogue) {
+                Ok(summary) if tests(&summary).any(|name| name == test) => {
+                    read.with_test.push(summary);
+                }
+                Ok(summary) => other_tests.extend(tests(&summary).map(str::to_owned)),
+                Err(error) => {
+                    say(&format!("left out: {error:#}"));
+                    read.has_gaps = true;
+                }
             }
         }
+        if !read.with_test.is_empty() {
+            return Ok(read);
+        }
+
+        let problem = format!("no run in {} has the test '{test}'", store.root().display());
+        let near = nearest(test, other_tests.iter().map(String::as_str));
+        Err(read.no_such(match near {
+            Some(near) => anyhow!("{problem}; did you mean '{near}'?"),
+            None => anyhow!(
+                "{problem}; `unixmark list runs` shows the runs, `unixmark list indexes` the indexes"
+            ),
+        }))
     }
-    // It may be in a run that was left out.
-    let wrong = |error| if status == Status::Fine { usage(error) } else { error };
-    if with.is_empty() {
-        let what = format!("no run in {} has the test '{test}'", store.root().display());
-        return Err(wrong(match nearest(test, names.iter().map(String::as_str)) {
-            Some(near) => anyhow!("{what}; did you mean '{near}'?"),
-            None => anyhow!("{what}; `unixmark list runs` shows the runs, `unixmark list indexes` the indexes"),
-        }));
+
+    /// The host of the latest run.
+    fn latest_host(&self) -> String {
+        let started = |summary: &&Summary| summary.run.started.parse::<jiff::Timestamp>().ok();
+        let latest = self.with_test.iter().max_by_key(started);
+        latest.map(|summary| summary.run.host.clone()).unwrap_or_default()
     }
-    let latest = with.iter().max_by_key(|summary| summary.run.started.parse::<jiff::Timestamp>().ok());
-    let host = host.or(is_chain.then_some(ALL));
-    let host = host.map_or_else(|| latest.map(|summary| summary.run.host.clone()).unwrap_or_default(), str::to_owned);
-    with.retain(|summary| host == ALL || summary.run.host == host);
-    if with.is_empty() {
-        let what = format!("no run with the test '{test}' comes from host '{host}'");
-        return Err(wrong(match nearest(&host, hosts.iter().map(String::as_str)) {
-            Some(near) => anyhow!("{what}; did you mean '{near}'?"),
-            None => anyhow!("{what}; --host all shows all hosts"),
-        }));
+
+    /// Leaves the runs of one host.
+    ///
+    /// # Errors
+    /// There are none.
+    fn keep_host(&mut self, host: &str, test: &str) -> Result<()> {
+        if host == ALL_HOSTS {
+            return Ok(());
+        }
+
+        let hosts: Vec<String> =
+            self.with_test.iter().map(|summary| summary.run.host.clone()).collect();
+        self.with_test.retain(|summary| summary.run.host == host);
+        if !self.with_test.is_empty() {
+            return Ok(());
+        }
+
+        let problem = format!("no run with the test '{test}' comes from host '{host}'");
+        let near = nearest(host, hosts.iter().map(String::as_str));
+        Err(self.no_such(match near {
+            Some(near) => anyhow!("{problem}; did you mean '{near}'?"),
+            None => anyhow!("{problem}; --host all shows all hosts"),
+        }))
     }
-    let trend = if is_chain { chain(test, &with, store, catalogue)? } else { Trend::new(test, &with) };
-    print(&::report::render(Subject::Trend(&trend), layout)?)?;
-    Ok(status)
+
+    /// A name that no run has is wrong usage, unless it may be in a run that was left out.
+    fn no_such(&self, error: anyhow::Error) -> anyhow::Error {
+        if self.has_gaps { error } else { usage(error) }
+    }
 }
 
 /// Returns the chain of a test over the runs that compare it.
@@ -71,12 +124,18 @@ pub(super) fn run(
 /// # Errors
 /// None does, or a journal cannot be read.
 fn chain(test: &str, summaries: &[Summary], store: &Store, catalogue: &Catalogue) -> Result<Trend> {
-    let compares = |summary: &&Summary| matches!(summary.run.view, View::Ab | View::Cost);
-    let names = summaries.iter().filter(compares).map(|summary| &summary.run.name);
-    let runs = names.map(|name| results(store, catalogue, name)).collect::<Result<Vec<Results>>>()?;
+    let mut runs = Vec::new();
+    for summary in summaries {
+        if matches!(summary.run.view, View::Ab | View::Cost) {
+            runs.push(results(store, catalogue, &summary.run.name)?);
+        }
+    }
+
     let trend = Trend::chained(test, &runs);
     if trend.series.is_empty() {
-        return Err(usage(anyhow!("no run compares the test '{test}'; a chain is of runs of `unixmark ab` or `cost`")));
+        return Err(usage(anyhow!(
+            "no run compares the test '{test}'; a chain is of runs of `unixmark ab` or `cost`"
+        )));
     }
     Ok(trend)
 }
@@ -84,9 +143,6 @@ fn chain(test: &str, summaries: &[Summary], store: &Store, catalogue: &Catalogue
 /// The tests and indexes that a run has figures for.
 fn tests(summary: &Summary) -> impl Iterator<Item = &str> {
     let figures = summary.figures.iter().map(|figure| figure.cell.key.test.as_str());
-    figures.chain(summary.indexes.iter().filter(|index| index.complete).map(|index| index.id.as_str()))
-}
-
-fn has(summary: &Summary, test: &str) -> bool {
-    tests(summary).any(|name| name == test)
+    let indexes = summary.indexes.iter().filter(|index| index.complete);
+    figures.chain(indexes.map(|index| index.id.as_str()))
 }

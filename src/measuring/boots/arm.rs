@@ -1,4 +1,5 @@
-//! The difference between boots: words of the kernel's command line, or the kernel.
+//! The arms of an experiment over boots, which differ in words of the kernel's command line, or in
+//! the kernel.
 
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -6,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use machine::Machine;
 
 /// The key of an arm that boots another kernel.
-const KERNEL: &str = "kernel";
+const KERNEL_KEY: &str = "kernel";
 
 /// A comma that is part of a word.
-const ESCAPED: &str = "\\,";
+const ESCAPED_COMMA: &str = "\\,";
 
-/// The arm without a change.
+/// The name of the arm without a change.
 const USUAL: &str = "none";
 
 /// A system as it boots, and how it says so.
@@ -31,13 +32,13 @@ impl System {
         }
     }
 
-    /// Returns the last word with the key of `word`, which is what the kernel goes by.
-    fn last_like(&self, word: &str) -> Option<&str> {
+    /// The last word with the key of `word`: the kernel goes by the last.
+    fn word_in_force(&self, word: &str) -> Option<&str> {
         self.command_line.split_whitespace().rfind(|known| key(known) == key(word))
     }
 }
 
-/// An arm.
+/// A change of the system that is booted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Arm {
     /// Its name in reports, as it was given.
@@ -49,83 +50,107 @@ pub(super) struct Arm {
 }
 
 impl Arm {
-    /// Returns the usual system as an arm.
+    /// The usual system as an arm.
     pub(super) fn usual() -> Arm {
         Arm { name: USUAL.to_owned(), words: Vec::new(), kernel: None }
     }
 
-    fn new(name: &str) -> Result<Arm> {
+    /// Reads words with `+` between them.
+    fn parse(name: &str) -> Result<Arm> {
         let mut arm = Arm { name: name.to_owned(), ..Arm::usual() };
         for word in name.split('+').filter(|word| *word != USUAL) {
-            // Boot loaders, shells and the kernel each give other characters a meaning.
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/@=~".contains(c);
-            if word.is_empty() || !word.chars().all(is_plain) {
+            if !is_plain_word(word) {
                 bail!("'{word}' cannot stand on the kernel's command line; try mitigations=off");
             }
             match word.split_once('=') {
-                Some((KERNEL, release)) => arm.kernel = Some(release.to_owned()),
+                Some((KERNEL_KEY, release)) => arm.kernel = Some(release.to_owned()),
                 _ => arm.words.push(word.to_owned()),
             }
         }
         Ok(arm)
     }
 
-    /// Checks that a system is this arm's: its words are in force, no word of another arm is, and its kernel runs.
+    /// Checks that a system is this arm's: its words are in force, no word of another arm is, and
+    /// its kernel runs.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence that says how the machine came up.
     pub(super) fn check(&self, now: &System, usual: &System, arms: &[Arm]) -> Result<(), String> {
         let release = self.kernel.as_ref().unwrap_or(&usual.release);
         if now.release != *release {
             return Err(format!("the machine came up with kernel {}, not {release}", now.release));
         }
         for word in &self.words {
-            match now.last_like(word) {
-                Some(known) if known == word => {}
-                Some(known) => return Err(format!("the machine came up with '{known}', not '{word}'")),
+            match now.word_in_force(word) {
+                Some(in_force) if in_force == word => {}
+                Some(other) => {
+                    return Err(format!("the machine came up with '{other}', not '{word}'"));
+                }
                 None => return Err(format!("the machine came up without '{word}'")),
             }
         }
-        let has_own = |word: &str| self.words.iter().any(|own| key(own) == key(word));
-        for word in arms.iter().flat_map(|arm| &arm.words).filter(|word| !has_own(word)) {
-            let (found, expected) = (now.last_like(word), usual.last_like(word));
-            if found != expected {
-                return Err(format!("the machine came up with '{}'", found.unwrap_or(word)));
+
+        // Words of other arms are as they usually are, unless this arm sets them, too.
+        let keys: Vec<&str> = self.words.iter().map(|word| key(word)).collect();
+        for word in arms.iter().flat_map(|arm| &arm.words) {
+            let (in_force, expected) = (now.word_in_force(word), usual.word_in_force(word));
+            if !keys.contains(&key(word)) && in_force != expected {
+                return Err(format!("the machine came up with '{}'", in_force.unwrap_or(word)));
             }
         }
         Ok(())
     }
+
+    /// True if this arm and another boot the same system.
+    fn boots_as(&self, other: &Arm) -> bool {
+        (&other.words, &other.kernel) == (&self.words, &self.kernel)
+    }
 }
 
-/// Returns the arms that a list names: words with commas between them; `off` in `mitigations=auto,off` has the key of
-/// the word before it, and `\,` is a comma of a word. The others are compared with the first, and a single one with the
-/// usual system.
+/// True unless a word is empty or has a character to which boot loaders, shells or the kernel give
+/// a meaning.
+fn is_plain_word(word: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.,:/@=~".contains(letter);
+    !word.is_empty() && word.chars().all(is_plain)
+}
+
+/// The arms that a list names: words with commas between them; `off` in `mitigations=auto,off` has
+/// the key of the word before it, and `\,` is a comma of a word. The others are compared with the
+/// first, and a single one with the usual system.
 ///
 /// # Errors
-/// One cannot stand on the kernel's command line, or two are the same.
-pub(super) fn arms(list: &str) -> Result<Vec<Arm>> {
+/// An arm cannot stand on the kernel's command line, or two are the same.
+pub(super) fn parse_arms(list: &str) -> Result<Vec<Arm>> {
     let mut arms: Vec<Arm> = Vec::new();
-    let mut last = None;
-    let list = list.replace(ESCAPED, "\n");
+    let mut last_key: Option<String> = None;
+    let list = list.replace(ESCAPED_COMMA, "\n");
     for name in list.split(',').map(|name| name.replace('\n', ",")) {
-        let name = match last {
-            Some(key) if !name.contains('=') && !name.is_empty() && name != USUAL => format!("{key}={name}"),
+        let name = match last_key {
+            Some(key) if !name.contains('=') && !name.is_empty() && name != USUAL => {
+                format!("{key}={name}")
+            }
             _ => name,
         };
-        last = name.rsplit('+').next().and_then(|word| word.split_once('=')).map(|(key, _)| key.to_owned());
-        arms.push(Arm::new(&name)?);
+        let last_word = name.rsplit('+').next().and_then(|word| word.split_once('='));
+        last_key = last_word.map(|(key, _)| key.to_owned());
+        arms.push(Arm::parse(&name)?);
     }
     if arms.len() == 1 {
         arms.insert(0, Arm::usual());
     }
+
     for (place, arm) in arms.iter().enumerate() {
-        if arms[..place].iter().any(|other| (&other.words, &other.kernel) == (&arm.words, &arm.kernel)) {
-            bail!("'{}' is the same as an arm before it; name another, such as mitigations=off", arm.name);
+        if arms[..place].iter().any(|other| arm.boots_as(other)) {
+            bail!(
+                "'{}' is the same as an arm before it; name another, such as mitigations=off",
+                arm.name
+            );
         }
     }
     Ok(arms)
 }
 
+/// The part of a word before `=`, or the word.
 fn key(word: &str) -> &str {
     word.split_once('=').map_or(word, |(key, _)| key)
 }
@@ -135,7 +160,7 @@ mod tests {
     use super::*;
 
     fn names(list: &str) -> Vec<String> {
-        arms(list).unwrap().into_iter().map(|arm| arm.name).collect()
+        parse_arms(list).unwrap().into_iter().map(|arm| arm.name).collect()
     }
 
     #[test]
@@ -143,9 +168,12 @@ mod tests {
         assert_eq!(names("mitigations=off"), ["none", "mitigations=off"]);
         assert_eq!(names("mitigations=off,auto"), ["mitigations=off", "mitigations=auto"]);
         assert_eq!(names("none,nosmt,quiet"), ["none", "nosmt", "quiet"]);
-        assert_eq!(names("mitigations=auto\\,nosmt,off"), ["mitigations=auto,nosmt", "mitigations=off"]);
+        assert_eq!(
+            names("mitigations=auto\\,nosmt,off"),
+            ["mitigations=auto,nosmt", "mitigations=off"]
+        );
         assert_eq!(names("audit=0+spectre_v2=off,on"), ["audit=0+spectre_v2=off", "spectre_v2=on"]);
-        let kernels = arms("kernel=6.1.0-rt+quiet,6.1.0").unwrap();
+        let kernels = parse_arms("kernel=6.1.0-rt+quiet,6.1.0").unwrap();
         assert_eq!(
             kernels[0],
             Arm {
@@ -157,20 +185,29 @@ mod tests {
         for (list, why) in [
             ("mitigations=off,off", "'mitigations=off' is the same as an arm before it"),
             ("none", "'none' is the same as an arm before it"),
-            ("a=$(reboot)", "'a=$(reboot)' cannot stand on the kernel's command line; try mitigations=off"),
+            (
+                "a=$(reboot)",
+                "'a=$(reboot)' cannot stand on the kernel's command line; try mitigations=off",
+            ),
             ("a=1,,b=2", "'' cannot"),
         ] {
-            assert!(arms(list).is_err_and(|error| error.to_string().starts_with(why)), "{list}");
+            let error = parse_arms(list).unwrap_err().to_string();
+            assert!(error.starts_with(why), "{list}: {error}");
         }
     }
 
     #[test]
     fn a_boot_proves_its_arm() {
-        let usual =
-            System { command_line: "root=/dev/vda1 quiet mitigations=auto".to_owned(), release: "6.1".to_owned() };
-        let arms = arms("none,mitigations=off,audit=1,kernel=6.1-rt").unwrap();
+        let usual = System {
+            command_line: "root=/dev/vda1 quiet mitigations=auto".to_owned(),
+            release: "6.1".to_owned(),
+        };
+        let arms = parse_arms("none,mitigations=off,audit=1,kernel=6.1-rt").unwrap();
         let check = |arm: usize, words: &str, release: &str| {
-            let now = System { command_line: format!("{} {words}", usual.command_line), release: release.to_owned() };
+            let now = System {
+                command_line: format!("{} {words}", usual.command_line),
+                release: release.to_owned(),
+            };
             arms[arm].check(&now, &usual, &arms)
         };
         assert_eq!(check(0, "", "6.1"), Ok(()));

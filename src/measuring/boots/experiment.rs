@@ -1,9 +1,13 @@
-//! An experiment whose arms are boots: its order, what each boot came to, and its file.
+//! An experiment whose arms are boots: its order, the outcome of each boot, and its file.
+//!
+//! Rounds have every arm once, in random order; a place in the order is a slot. A slot is booted
+//! until it has a run or has had its tries ([`Experiment::next`]), and the last reboot is the way
+//! back to the usual system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -15,16 +19,16 @@ use super::arm::{Arm, System};
 const FILE: &str = "experiment.json";
 
 /// Boots that an arm gets in a round before the round goes on without it.
-const TRIES: usize = 2;
+const MAX_TRIES: usize = 2;
 
 /// Fewer rounds have no interval.
-const FEWEST_ROUNDS: usize = 2;
+const MIN_ROUNDS: usize = 2;
 
-/// As many have an exact one.
-pub(super) const ROUNDS: usize = 6;
+/// So many rounds have an exact interval.
+pub(super) const USUAL_ROUNDS: usize = 6;
 
-/// Returns the reboots of so many rounds, the way back included.
-pub(super) fn reboots(rounds: usize, arms: &[Arm]) -> usize {
+/// The reboots that some rounds take, the way back included.
+pub(super) fn count_reboots(rounds: usize, arms: &[Arm]) -> usize {
     rounds * arms.len() + 1
 }
 
@@ -85,18 +89,19 @@ pub(super) enum Next {
 }
 
 impl Experiment {
-    /// Returns an experiment of as many rounds as `most` reboots allow, each in random order.
+    /// An experiment of as many rounds as `most` reboots allow, each in random order.
     ///
     /// # Errors
-    /// They allow fewer than two.
+    /// They allow fewer than two rounds.
     pub(super) fn new(arms: Vec<Arm>, usual: System, most: usize, seed: u64) -> Result<Experiment> {
-        let least = reboots(FEWEST_ROUNDS, &arms);
-        if most < least {
-            let (number, six) = (arms.len(), reboots(ROUNDS, &arms));
+        let min = count_reboots(MIN_ROUNDS, &arms);
+        if most < min {
+            let (number, six) = (arms.len(), count_reboots(USUAL_ROUNDS, &arms));
             bail!(
-                "--boots {most} is too few for {number} arms: try {least}, for two rounds and the way back, or {six}, for six"
+                "--boots {most} is too few for {number} arms: try {min}, for two rounds and the way back, or {six}, for six"
             );
         }
+
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut order = Vec::new();
         for _ in 0..(most - 1) / arms.len() {
@@ -104,8 +109,16 @@ impl Experiment {
             round.shuffle(&mut random);
             order.extend(round);
         }
-        let (words, directory, way) = (Vec::new(), PathBuf::new(), String::new());
-        Ok(Experiment { words, directory, way, usual, arms, order, most, boots: Vec::new() })
+        Ok(Experiment {
+            words: Vec::new(),
+            directory: PathBuf::new(),
+            way: String::new(),
+            usual,
+            arms,
+            order,
+            most,
+            boots: Vec::new(),
+        })
     }
 
     /// Reads the experiment of a folder.
@@ -114,72 +127,98 @@ impl Experiment {
     /// There is none, or it cannot be read.
     pub(super) fn load(folder: &Path) -> Result<Experiment> {
         let path = folder.join(FILE);
-        let text = fs::read(&path)
-            .with_context(|| format!("{} cannot be read; name the folder of an experiment", path.display()))?;
+        let text = fs::read(&path).with_context(|| {
+            format!("{} cannot be read; name the folder of an experiment", path.display())
+        })?;
         let experiment: Experiment = serde_json::from_slice(&text)
             .with_context(|| format!("{} is not an experiment of this tool", path.display()))?;
-        let is_known = |boot: &Boot| boot.slot.is_none_or(|slot| slot < experiment.order.len());
-        let arms = experiment.arms.len();
-        if arms < 2
-            || experiment.order.iter().any(|arm| *arm >= arms)
-            || !experiment.boots.iter().all(is_known)
-            || experiment.boots.len() > experiment.most
-        {
-            bail!("{} is not an experiment of this tool: it names arms or boots that it lacks", path.display());
-        }
+        ensure!(
+            experiment.is_consistent(),
+            "{} is not an experiment of this tool: it names arms or boots that it lacks",
+            path.display()
+        );
         Ok(experiment)
     }
 
-    /// Writes it into its folder; it is on the disk once this returns.
+    /// True if every arm and slot that a file names is there: somebody may have edited it.
+    fn is_consistent(&self) -> bool {
+        let (arms, slots) = (self.arms.len(), self.order.len());
+        arms >= 2
+            && self.order.iter().all(|arm| *arm < arms)
+            && self.boots.iter().all(|boot| boot.slot.is_none_or(|slot| slot < slots))
+            && self.boots.len() <= self.most
+    }
+
+    /// Writes the experiment into its folder; it is on the disk once this returns.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(super) fn save(&self, folder: &Path) -> Result<()> {
         let path = folder.join(FILE);
-        files::write_whole(&path, &serde_json::to_vec_pretty(self)?)
-            .with_context(|| format!("{} cannot be written, so nothing is rebooted; make room", path.display()))
+        files::write_whole(&path, &serde_json::to_vec_pretty(self)?).with_context(|| {
+            format!("{} cannot be written, so nothing is rebooted; make room", path.display())
+        })
     }
 
-    /// Returns the reboot that was asked for, in the boot `now` or an earlier one, and is not yet judged.
+    /// The reboot that was asked for and is not yet judged, as it looks from the boot `now`.
     pub(super) fn pending(&self, now: &str) -> Option<Pending> {
-        let last = self.boots.last().filter(|boot| boot.outcome.is_none())?;
-        let is_broken = last.measured_in.as_ref().is_some_and(|boot| boot != now);
-        Some(Pending { arm: last.slot.map(|slot| self.order[slot]), is_up: last.from != now, is_broken })
+        let boot = self.boots.last().filter(|boot| boot.outcome.is_none())?;
+        let arm = boot.slot.map(|slot| self.order[slot]);
+        if boot.from == now {
+            return Some(Pending::NotDown(arm));
+        }
+        match &boot.measured_in {
+            Some(measured_in) if measured_in != now => Some(Pending::BrokenOff),
+            _ => Some(Pending::Booted(arm)),
+        }
     }
 
-    /// Writes down that the pending boot is measured in the boot `now`.
+    /// True if somebody measures the boot `now`, or has been killed while they did.
+    pub(super) fn is_measured_in(&self, now: &str) -> bool {
+        let boot = self.boots.last().filter(|boot| boot.outcome.is_none());
+        boot.is_some_and(|boot| boot.measured_in.as_deref() == Some(now))
+    }
+
+    /// Notes that the pending boot is measured in the boot `now`.
     pub(super) fn begin(&mut self, now: &str) {
         if let Some(boot) = self.boots.last_mut() {
             boot.measured_in = Some(now.to_owned());
         }
     }
 
-    /// Writes down what the pending reboot came to.
+    /// Notes the outcome of the pending reboot.
     pub(super) fn judge(&mut self, outcome: Outcome) {
         if let Some(boot) = self.boots.last_mut() {
             boot.outcome = Some(outcome);
         }
     }
 
-    /// Returns the first slot that has neither a run nor had its tries, while there are reboots left for it and the way
-    /// back; then the way back.
+    /// The first slot that has neither a run nor had its tries, while there are reboots left for it
+    /// and the way back; then the way back.
     pub(super) fn next(&self) -> Next {
-        if self.boots.last().is_some_and(|boot| boot.slot.is_none()) || self.boots.len() >= self.most {
+        let is_back = self.boots.last().is_some_and(|boot| boot.slot.is_none());
+        if is_back || self.boots.len() >= self.most {
             return Next::Report;
         }
-        let is_open = |slot: &usize| self.run(*slot).is_none() && self.tries(*slot) < TRIES;
-        // A fault of every arm is one of every round.
-        let first = 0..self.arms.len();
-        if first.clone().all(|slot| !is_open(&slot)) && !first.clone().any(|slot| self.run(slot).is_some()) {
+
+        // A fault of every arm in the first round would be one of every round.
+        let mut first_round = 0..self.arms.len();
+        if first_round.all(|slot| !self.is_open(slot) && self.run(slot).is_none()) {
             return Next::Back;
         }
-        match (0..self.order.len()).find(is_open) {
+
+        match (0..self.order.len()).find(|slot| self.is_open(*slot)) {
             Some(slot) if self.boots.len() + 1 < self.most => Next::Slot(slot),
             _ => Next::Back,
         }
     }
 
-    /// Returns how many reboots are left at most; `None` if it has ended.
+    /// True if a slot has no run, and not had its tries.
+    fn is_open(&self, slot: usize) -> bool {
+        self.run(slot).is_none() && self.tries(slot) < MAX_TRIES
+    }
+
+    /// The reboots that are left at most; `None` if the experiment has ended.
     pub(super) fn left(&self) -> Option<usize> {
         let is_pending = self.boots.last().is_some_and(|boot| boot.outcome.is_none());
         let left = self.most - self.boots.len();
@@ -192,40 +231,63 @@ impl Experiment {
         self.boots.len()
     }
 
-    /// Returns the arm of a slot.
+    /// The arm of a slot.
     pub(super) fn arm(&self, slot: usize) -> &Arm {
         &self.arms[self.order[slot]]
     }
 
-    /// Returns the arms in the order in which they are to be booted, for people.
-    pub(super) fn shown(&self) -> String {
+    /// The boots that are to be measured, without the way back.
+    pub(super) fn planned_boots(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The reboots that are allowed beyond those planned and the way back.
+    pub(super) fn spare_boots(&self) -> usize {
+        self.most.saturating_sub(self.planned_boots() + 1)
+    }
+
+    /// The names of the arms in the order in which they are to be booted, round by round.
+    pub(super) fn rounds(&self) -> Vec<Vec<&str>> {
         let names: Vec<&str> = self.order.iter().map(|arm| self.arms[*arm].name.as_str()).collect();
-        names.chunks(self.arms.len()).map(|round| format!("  {}\n", round.join(", "))).collect()
+        names.chunks(self.arms.len()).map(<[&str]>::to_vec).collect()
     }
 
-    /// Returns the names of the runs of rounds in which both the first arm and another have one: A1 B1 A2 B2 …
+    /// The names of the runs of rounds in which both the first arm and another have one: A1 B1 A2
+    /// B2 …
     pub(super) fn pairs(&self, other: usize) -> Vec<String> {
-        let rounds = self.order.len() / self.arms.len();
-        let run = |round: usize, arm: usize| {
-            let slots = round * self.arms.len()..(round + 1) * self.arms.len();
-            slots.filter(|slot| self.order[*slot] == arm).find_map(|slot| self.run(slot))
-        };
-        let pair = |round| Some([run(round, 0)?.to_owned(), run(round, other)?.to_owned()]);
-        (0..rounds).filter_map(pair).flatten().collect()
+        let mut pairs = Vec::new();
+        for round in 0..self.order.len() / self.arms.len() {
+            if let (Some(first), Some(second)) =
+                (self.run_in_round(round, 0), self.run_in_round(round, other))
+            {
+                pairs.extend([first.to_owned(), second.to_owned()]);
+            }
+        }
+        pairs
     }
 
-    /// Returns a sentence for each reboot that came to nothing.
+    /// The name of the run that an arm has in a round, if it has one.
+    fn run_in_round(&self, round: usize, arm: usize) -> Option<&str> {
+        let slots = round * self.arms.len()..(round + 1) * self.arms.len();
+        slots.filter(|slot| self.order[*slot] == arm).find_map(|slot| self.run(slot))
+    }
+
+    /// A sentence for each reboot that failed.
     pub(super) fn failures(&self) -> Vec<String> {
-        let failure = |(number, boot): (usize, &Boot)| {
-            let Some(Outcome::Failed(why)) = &boot.outcome else { return None };
-            let name = boot.slot.map_or("the way back", |slot| &self.arm(slot).name);
-            Some(format!("boot {number} ({name}): {why}"))
-        };
-        (1..).zip(&self.boots).filter_map(failure).collect()
+        let mut failures = Vec::new();
+        for (number, boot) in (1..).zip(&self.boots) {
+            if let Some(Outcome::Failed(why)) = &boot.outcome {
+                let name = boot.slot.map_or("the way back", |slot| &self.arm(slot).name);
+                failures.push(format!("boot {number} ({name}): {why}"));
+            }
+        }
+        failures
     }
 
+    /// The name of the run that a slot has, if it has one.
     fn run(&self, slot: usize) -> Option<&str> {
-        self.boots.iter().filter(|boot| boot.slot == Some(slot)).find_map(|boot| match &boot.outcome {
+        let mut boots = self.boots.iter().filter(|boot| boot.slot == Some(slot));
+        boots.find_map(|boot| match &boot.outcome {
             Some(Outcome::Run(name)) => Some(name.as_str()),
             _ => None,
         })
@@ -236,25 +298,25 @@ impl Experiment {
     }
 }
 
-/// A reboot that has not been judged.
+/// A reboot that was asked for and is not yet judged. The way back has no arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pending {
-    /// Its arm; `None` on the way back.
-    pub(super) arm: Option<usize>,
-    /// True if the machine has been rebooted since.
-    pub(super) is_up: bool,
-    /// True if it was rebooted once more while it was measured.
-    pub(super) is_broken: bool,
+pub(super) enum Pending {
+    /// The machine has not gone down.
+    NotDown(Option<usize>),
+    /// The machine is up again, and can be measured.
+    Booted(Option<usize>),
+    /// The machine was restarted once more while it was measured.
+    BrokenOff,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::arm::arms;
+    use super::super::arm::parse_arms;
     use super::*;
     use rand::RngExt;
 
     fn experiment(most: usize) -> Result<Experiment> {
-        Experiment::new(arms("mitigations=off,auto").unwrap(), System::default(), most, 1)
+        Experiment::new(parse_arms("mitigations=off,auto").unwrap(), System::default(), most, 1)
     }
 
     #[test]
@@ -263,7 +325,10 @@ mod tests {
         assert_eq!(order.len(), 10);
         assert!(order.chunks(2).all(|round| round.contains(&0) && round.contains(&1)), "{order:?}");
         let why = experiment(4).unwrap_err().to_string();
-        assert_eq!(why, "--boots 4 is too few for 2 arms: try 5, for two rounds and the way back, or 13, for six");
+        assert_eq!(
+            why,
+            "--boots 4 is too few for 2 arms: try 5, for two rounds and the way back, or 13, for six"
+        );
     }
 
     /// Boots every arm by chance well or not, and never more often than allowed.
@@ -280,11 +345,12 @@ mod tests {
                     Next::Report => break,
                 };
                 assert_eq!(experiment.add(slot, "before".to_owned()), number + 1);
-                let pending = |now: &str| experiment.pending(now).map(|pending| (pending.is_up, pending.is_broken));
-                assert_eq!([pending("before"), pending("after")], [Some((false, false)), Some((true, false))]);
+                let arm = slot.map(|slot| experiment.order[slot]);
+                assert_eq!(experiment.pending("before"), Some(Pending::NotDown(arm)));
+                assert_eq!(experiment.pending("after"), Some(Pending::Booted(arm)));
                 experiment.begin("after");
-                let pending = |now: &str| experiment.pending(now).map(|pending| (pending.is_up, pending.is_broken));
-                assert_eq!([pending("after"), pending("later")], [Some((true, false)), Some((true, true))]);
+                assert_eq!(experiment.pending("after"), Some(Pending::Booted(arm)));
+                assert_eq!(experiment.pending("later"), Some(Pending::BrokenOff));
                 experiment.judge(match random.random() {
                     true => Outcome::Run(format!("{number}")),
                     false => Outcome::Failed("it came up wrong".to_owned()),
@@ -293,8 +359,11 @@ mod tests {
             }
             let boots = &experiment.boots;
             assert!(boots.len() <= most && boots.last().unwrap().slot.is_none());
-            assert!((0..experiment.order.len()).all(|slot| experiment.tries(slot) <= TRIES));
-            let failed = boots.iter().filter(|boot| matches!(boot.outcome, Some(Outcome::Failed(_)))).count();
+            assert!((0..experiment.order.len()).all(|slot| experiment.tries(slot) <= MAX_TRIES));
+            let failed = boots
+                .iter()
+                .filter(|boot| matches!(boot.outcome, Some(Outcome::Failed(_))))
+                .count();
             assert_eq!(experiment.failures().len(), failed);
             assert!(experiment.pairs(1).len() <= experiment.order.len());
         }
@@ -325,6 +394,8 @@ mod tests {
         assert_eq!(experiment.left(), Some(4));
         experiment.order[0] = 7;
         experiment.save(folder.path()).unwrap();
-        assert!(Experiment::load(folder.path()).unwrap_err().to_string().ends_with("that it lacks"));
+        assert!(
+            Experiment::load(folder.path()).unwrap_err().to_string().ends_with("that it lacks")
+        );
     }
 }

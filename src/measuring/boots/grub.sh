@@ -7,11 +7,23 @@ folder=${GRUB_FOLDER:-/boot/grub}
 own=$(readlink -f "$folder/custom.cfg")
 begin='# begin unixmark' end='# end unixmark'
 
-# Puts what it reads in the place of custom.cfg, at once; with nothing to read there is no such file.
+# What becomes custom.cfg. One that a killed call left is made anew.
+new=$own.unixmark
+
+# Begins the new custom.cfg with the user's part of the present one. Whatever fails ends the script before custom.cfg is touched: in a
+# pipe, sh would not see that.
+begin_new() {
+	rm -f "$new"
+	if [ -e "$own" ]; then
+		cp -p "$own" "$new"
+		sed "/^$begin\$/,/^$end\$/d" "$own" >"$new"
+	else
+		: >"$new"
+	fi
+}
+
+# Puts the new custom.cfg in the place of the present one, at once; if it is empty, there is none.
 replace() {
-	new=$(mktemp "$own.XXXXXX")
-	[ ! -e "$own" ] || cp -p "$own" "$new"
-	cat >"$new"
 	if [ -s "$new" ]; then
 		sync "$new"
 		mv -f "$new" "$own"
@@ -20,15 +32,14 @@ replace() {
 	fi
 }
 
-# The user's part of custom.cfg.
-users() {
-	[ ! -e "$own" ] || sed "/^$begin\$/,/^$end\$/d" "$own"
-}
-
 leave() {
 	# GRUB leaves it empty.
 	! grub-editenv "$folder/grubenv" list | grep -qxE 'next_entry=(unixmark)?' || grub-editenv "$folder/grubenv" unset next_entry
-	if [ -e "$own" ] && grep -qx "$begin" "$own"; then users | replace; fi
+	rm -f "$new"
+	if [ -e "$own" ] && grep -qx "$begin" "$own"; then
+		begin_new
+		replace
+	fi
 }
 
 # A copy of the first entry that boots the kernel.
@@ -63,7 +74,11 @@ find_way() {
 enter() {
 	copy=$(entry)
 	[ -n "$copy" ] || { echo "GRUB's menu has no entry for the kernel $UNIXMARK_KERNEL" >&2; exit 1; }
-	{ users | awk 1; printf '%s\n' "$begin" "$copy" "$end"; } | replace
+	begin_new
+	# The user's part may not end in a newline.
+	[ -z "$(tail -c 1 "$new")" ] || echo >>"$new"
+	printf '%s\n' "$begin" "$copy" "$end" >>"$new"
+	replace
 	# As grub-reboot(8) does.
 	grub-editenv "$folder/grubenv" set next_entry=unixmark
 }

@@ -3,6 +3,8 @@
 # $UNIXMARK_KERNEL, with $UNIXMARK_WORDS. The way back is the usual entry.
 # shellcheck disable=SC2317 # ways.sh calls the functions
 set -eu
+# Whoever could write the entry would choose what is booted.
+umask 022
 folder() {
 	for root in "$(bootctl --print-boot-path 2>/dev/null)" "$(bootctl --print-esp-path 2>/dev/null)"; do
 		for file in "$root"/loader/entries/*.conf; do

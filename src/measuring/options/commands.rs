@@ -1,23 +1,57 @@
-//! Commands of the user's, and how they are executed: in hyperfine's words, so that its command lines work.
+//! Commands of the user's, and how they are executed: in hyperfine's words, so that its command
+//! lines work.
+//!
+//! [`Commands`] are the options. A command of the user's is [`Given`] with the values of its
+//! parameters. [`Commands::complete`] adds its name and what comes with each of its executions, and
+//! [`Commands::execution`] says how all are executed. Both make tests of the catalogue's row for
+//! commands: one test for each command ([`Commands::alone`]), or one for all
+//! ([`Commands::alternating`]).
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use super::values::caption;
+use super::names::{name, names};
+use super::parameters::Combination;
+use super::streams::{Outputs, find_input, hand_on_stderr};
+use super::values::{caption, duration, executions, statuses, utf8};
 use ::report::Format;
-use catalogue::{Catalogue, Command, Execution, Metric, Test};
+use catalogue::{
+    Catalogue, Command, Execution, Ignored, Instructions, MAX_COMMANDS, Metric, Sequence, Servers,
+    Test,
+};
 use journal::TimeUnit;
 use plan::Effort;
 
-/// The rows of the catalogue that execute commands, one timing them and one counting what they do.
-const ROW: &str = "command";
-const COUNTING: &str = "command-counts";
+/// The rows of the catalogue that execute commands: one times them, one counts what they do, one
+/// samples where they spend their time.
+const TIMING_ROW: &str = "command";
+const COUNTING_ROW: &str = "command-counts";
+const SAMPLING_ROW: &str = "command-where";
 
-/// Characters of a command that are its name in reports.
-const NAME: usize = 60;
+/// The shell that executes quoted commands, and hyperfine's words for it and for none.
+const SHELL: &str = "sh";
+const DEFAULT_SHELL: &str = "default";
+const NO_SHELL: &str = "none";
+
+/// The executions of --runs or --max-runs are divided among at least this many windows, where there
+/// are so many: these show how the machine changes.
+const MIN_WINDOWS: u32 = 50;
+
+/// The most windows of a run; each starts a program.
+const MAX_WINDOWS: u32 = 10_000;
+
+/// The blocks of a command that has a set-up of its own, unless it is executed less often: each
+/// costs a set-up. Eight pairs are the fewest of which one difference among six can be significant.
+const SETUP_BLOCKS: u32 = 8;
+
+/// Executions that are sampled whatever time they take, and at most: as programs/command/where.c
+/// has them.
+const MIN_SAMPLED_RUNS: u32 = 5;
+const MAX_SAMPLED_RUNS: u32 = 1000;
 
 /// The way commands are executed.
 #[derive(Debug, Default, clap::Args)]
@@ -25,41 +59,76 @@ pub(crate) struct Commands {
     /// Execute this before each execution, untimed; given once for all commands, or once for each
     #[arg(short, long, value_name = "COMMAND")]
     prepare: Vec<String>,
-    /// Execute this once before all executions
+    /// Execute this after each execution, untimed; given once for all commands, or once for each
+    #[arg(short = 'C', long, value_name = "COMMAND")]
+    conclude: Vec<String>,
+    /// Execute this once before all executions. Commands for which it differs, by a parameter, are
+    /// executed in blocks, each after its own
     #[arg(short, long, value_name = "COMMAND")]
     setup: Option<String>,
-    /// Execute this once after all executions, unless the run was interrupted
+    /// Execute this once after all executions, or after each block, unless the run was interrupted
     #[arg(long, value_name = "COMMAND")]
     cleanup: Option<String>,
     /// Execute each command this many times before it is measured
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     warmup: u32,
     /// Have commands read this file [default: /dev/null]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "null|FILE")]
     input: Option<PathBuf>,
-    /// Write what commands print to this file [default: /dev/null]
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// Where commands print: nowhere, into a pipe that is read and forgotten, where unixmark
+    /// prints, or into a file; given once for all commands, or once for each [default: null]
+    #[arg(long, value_name = "null|pipe|inherit|./FILE")]
+    output: Vec<PathBuf>,
+    /// Short for --output inherit: show what commands print
+    #[arg(long, conflicts_with = "output")]
+    show_output: bool,
     /// Execute each command this many times, instead of until enough is known
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..10_000))]
-    pub(crate) runs: Option<u32>,
-    /// Measure commands even if they fail
+    #[arg(short, long, value_name = "N", value_parser = executions)]
+    runs: Option<u32>,
+    /// Execute each command this many times at least
+    #[arg(long, value_name = "N", conflicts_with = "runs", value_parser = executions)]
+    min_runs: Option<u32>,
+    /// Execute each command this many times at most
+    #[arg(long, value_name = "N", conflicts_with = "runs", value_parser = executions)]
+    max_runs: Option<u32>,
+    /// End a command, or its --prepare or --conclude, that takes longer than this, as 30s or 2m;
+    /// that ends the run
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    timeout: Option<Duration>,
+    /// Measure only the part of commands that they mark: one that writes a byte to the descriptor
+    /// whose number is in $UNIXMARK_READY starts the clock, one to $UNIXMARK_DONE stops it
     #[arg(long)]
-    ignore_failure: bool,
+    region: bool,
+    /// Measure commands even if they fail, or even if they end with one of these statuses
+    #[arg(
+        long,
+        value_name = "all-non-zero|STATUS,…",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all-non-zero",
+        value_parser = statuses
+    )]
+    ignore_failure: Option<Ignored>,
     /// Unit of times in reports for people [default: what suits the slowest command]
     #[arg(short = 'u', long, value_name = "UNIT")]
     pub(crate) time_unit: Option<TimeUnit>,
     /// Write all times to this file, in hyperfine's format
     #[arg(long, value_name = "FILE")]
     export_json: Option<PathBuf>,
-    /// Write the report to this file as Markdown
+    /// Write the report to this file as Markdown; `ab` writes hyperfine's table
     #[arg(long, value_name = "FILE")]
     export_markdown: Option<PathBuf>,
-    /// Write the report to this file as CSV
+    /// Write the report to this file as CSV; `ab` writes hyperfine's columns
     #[arg(long, value_name = "FILE")]
     export_csv: Option<PathBuf>,
-    /// Execute quoted commands with this shell; `none`: without one
-    #[arg(short = 'S', long, value_name = "SHELL", default_value = "sh")]
+    /// Write hyperfine's table to this file for AsciiDoc
+    #[arg(long, value_name = "FILE")]
+    export_asciidoc: Option<PathBuf>,
+    /// Write hyperfine's table to this file for Emacs's Org mode
+    #[arg(long, value_name = "FILE")]
+    export_orgmode: Option<PathBuf>,
+    /// Execute quoted commands with this shell and its arguments; `none`: without one
+    #[arg(short = 'S', long, value_name = "SHELL", default_value = SHELL)]
     shell: String,
     /// Execute quoted commands without a shell: short for --shell none
     #[arg(short = 'N', conflicts_with = "shell")]
@@ -69,43 +138,107 @@ pub(crate) struct Commands {
     command_name: Vec<String>,
 }
 
+/// A command, and the values of parameters that are in it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    /// The command; its label is its whole text.
+    pub(crate) command: Command,
+    /// The text before the parameters were replaced.
+    pub(crate) template: String,
+    pub(crate) values: Combination,
+    /// True if it has its name already, which is not one of --command-name.
+    pub(crate) is_named: bool,
+}
+
+/// The way commands that are compared are executed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Manner {
+    /// True if all must print the same.
+    pub(crate) is_same: bool,
+    /// True if what they print is read.
+    pub(crate) is_read: bool,
+    /// The blocks of each command, its set-up and cleanup around each block; `None` if commands
+    /// take turns.
+    pub(crate) blocks: Option<u32>,
+    /// How their servers are started.
+    pub(crate) servers: Servers,
+    /// The windows of each command where servers fix their number: each window starts one.
+    pub(crate) windows: Option<u32>,
+}
+
+impl From<Command> for Given {
+    fn from(command: Command) -> Given {
+        Given { template: command.label.clone(), command, ..Given::default() }
+    }
+}
+
 impl Commands {
-    /// Returns the files that a report is written to, too.
-    pub(crate) fn exports(&self) -> Vec<(Format, &Path)> {
-        let Commands { export_json, export_markdown, export_csv, .. } = self;
-        let all = [(Format::Hyperfine, export_json), (Format::Markdown, export_markdown), (Format::Csv, export_csv)];
-        all.into_iter().filter_map(|(format, path)| Some((format, path.as_deref()?))).collect()
+    /// The files of --export-…, with the formats of the report there; `markdown` and `csv` are
+    /// unixmark's or hyperfine's.
+    pub(crate) fn exports(&self, [markdown, csv]: [Format; 2]) -> Vec<(Format, &Path)> {
+        [
+            (Format::Hyperfine, &self.export_json),
+            (markdown, &self.export_markdown),
+            (csv, &self.export_csv),
+            (Format::HyperfineAsciidoc, &self.export_asciidoc),
+            (Format::HyperfineOrgmode, &self.export_orgmode),
+        ]
+        .into_iter()
+        .filter_map(|(format, path)| Some((format, path.as_deref()?)))
+        .collect()
     }
 
-    /// Returns true if they have names of the user's.
+    /// [`Commands::exports`], in unixmark's formats.
+    pub(crate) fn report_exports(&self) -> Vec<(Format, &Path)> {
+        self.exports([Format::Markdown, Format::Csv])
+    }
+
+    /// True if the user names commands.
     pub(crate) fn is_named(&self) -> bool {
         !self.command_name.is_empty()
     }
 
-    /// Returns true if other commands are executed before them, which may build them.
+    /// True if the user wants a number of executions.
+    pub(crate) fn has_count(&self) -> bool {
+        [self.runs, self.min_runs, self.max_runs].iter().any(Option::is_some)
+    }
+
+    /// True if other commands are executed before them, which may build them.
     pub(crate) fn are_prepared(&self) -> bool {
         self.setup.is_some() || !self.prepare.is_empty()
     }
 
-    /// Returns a command whose words are executed as they are.
+    /// The words that parameters may be in, other than commands.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let around = self.prepare.iter().chain(&self.conclude);
+        let once = self.setup.iter().chain(&self.cleanup);
+        let paths = self.input.iter().chain(&self.output).filter_map(|path| path.to_str());
+        around.chain(once).chain(&self.command_name).map(String::as_str).chain(paths).collect()
+    }
+
+    /// A command whose words are executed as they are.
     ///
     /// # Errors
-    /// A word is not UTF-8.
+    /// A word is not UTF-8, or the first is blank.
     pub(crate) fn from_words(words: &[OsString]) -> Result<Command> {
-        let words: Vec<String> = words.iter().map(utf8).collect::<Result<_>>()?;
-        Ok(Command { label: shown(&words::shell(&words)), words, ..Command::default() })
+        let words: Vec<String> = words.iter().map(|word| utf8(word)).collect::<Result<_>>()?;
+        if let Some(first) = words.first() {
+            refuse_blank("the first word after --", first)?;
+        }
+        Ok(Command { label: words::shell(&words), words, ..Command::default() })
     }
 
-    /// Returns a quoted command.
+    /// A command that was given as one quoted word.
     ///
     /// # Errors
-    /// It cannot be executed without a shell, which was asked for.
+    /// It is blank, or cannot be executed without a shell, which was asked for.
     pub(crate) fn quoted(&self, command: &str) -> Result<Command> {
-        Ok(Command { label: shown(command), words: self.words(command)?, ..Command::default() })
+        refuse_blank("a command with its parameters", command)?;
+        Ok(Command { label: command.to_owned(), words: self.words(command)?, ..Command::default() })
     }
 
-    /// Returns the tests of `names`, then those of the quoted commands among them and of the command `words`; `usual`
-    /// if both are empty.
+    /// The tests of `names`, then those of the quoted commands among them and of the command
+    /// `words`; `usual` if both are empty.
     ///
     /// # Errors
     /// There is no such test, a file is missing, or there are more names than commands.
@@ -115,185 +248,413 @@ impl Commands {
         (names, words): (&[String], &[OsString]),
         usual: &str,
     ) -> Result<Vec<Arc<Test>>> {
-        let (quoted, mut names): (Vec<String>, Vec<String>) = names.iter().cloned().partition(|name| is_command(name));
-        let mut commands: Vec<Command> = quoted.iter().map(|command| self.quoted(command)).collect::<Result<_>>()?;
+        self.tests_in(catalogue, (names, words), (usual, Manner::default()))
+    }
+
+    /// [`Commands::tests`], with commands that are executed in a manner.
+    ///
+    /// # Errors
+    /// As [`Commands::tests`].
+    pub(crate) fn tests_in(
+        &self,
+        catalogue: &Catalogue,
+        (names, words): (&[String], &[OsString]),
+        (usual, manner): (&str, Manner),
+    ) -> Result<Vec<Arc<Test>>> {
+        refuse_blanks(names)?;
+        let mut test_names = Vec::new();
+        let mut commands = Vec::new();
+        for name in names {
+            if is_command(name) {
+                commands.push(Given::from(self.quoted(name)?));
+            } else {
+                test_names.push(name.clone());
+            }
+        }
         if !words.is_empty() {
-            commands.push(Commands::from_words(words)?);
+            commands.push(Given::from(Commands::from_words(words)?));
         }
-        if names.is_empty() && commands.is_empty() {
-            names.push(usual.to_owned());
+        if test_names.is_empty() && commands.is_empty() {
+            test_names.push(usual.to_owned());
         }
-        let mut tests = catalogue.expand(&names)?;
+
+        let mut tests = catalogue.expand(&test_names)?;
         if !commands.is_empty() {
-            tests.extend(self.alone(catalogue, commands)?);
+            tests.extend(self.alone(catalogue, commands, manner)?);
         }
         Ok(tests)
     }
 
-    /// Returns a test for each command.
+    /// A test for each command.
     ///
     /// # Errors
     /// As [`Commands::tests`].
-    pub(crate) fn alone(&self, catalogue: &Catalogue, commands: Vec<Command>) -> Result<Vec<Arc<Test>>> {
-        let (row, how) = (row(catalogue)?, self.execution()?);
-        Ok(self.completed(commands)?.iter().map(|command| Arc::new(row.executing(command, &how))).collect())
-    }
-
-    /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same,
-    /// `keep` if what they print is read.
-    ///
-    /// # Errors
-    /// As [`Commands::tests`], or two have the same name.
-    pub(crate) fn in_turn(
+    pub(crate) fn alone(
         &self,
         catalogue: &Catalogue,
-        commands: Vec<Command>,
-        [same, keep]: [bool; 2],
-    ) -> Result<(Arc<Test>, Vec<String>)> {
-        let commands = self.completed(commands)?;
-        let names: Vec<String> = commands.iter().map(|command| command.label.clone()).collect();
-        if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-            bail!("two commands are called '{}'; give them names with -n", twice.1);
-        }
-        let how = Execution { same, keep, ..self.execution()? };
-        Ok((Arc::new(row(catalogue)?.alternating("ab", &commands, &how)), names))
+        commands: Vec<Given>,
+        manner: Manner,
+    ) -> Result<Vec<Arc<Test>>> {
+        let row = find_row(catalogue, TIMING_ROW)?;
+        let execution = self.execution(&commands, manner)?;
+        let commands = self.complete(commands, manner)?;
+        Ok(commands.iter().map(|command| Arc::new(row.executing(command, &execution))).collect())
     }
 
-    /// Returns commands with the names that the user gave them, and with what prepares them.
-    fn completed(&self, commands: Vec<Command>) -> Result<Vec<Command>> {
-        let count = commands.len();
-        let [names, prepares] = [self.command_name.len(), self.prepare.len()];
-        if names > count {
-            bail!("there are {names} names for {}; name each once", words::count(count, "command"));
+    /// The test in which commands are executed in turn, or one after the other, and their names.
+    ///
+    /// # Errors
+    /// As [`Commands::tests`], or there are too many.
+    pub(crate) fn alternating(
+        &self,
+        catalogue: &Catalogue,
+        commands: Vec<Given>,
+        manner: Manner,
+    ) -> Result<(Arc<Test>, Vec<String>)> {
+        ensure!(
+            commands.len() <= MAX_COMMANDS,
+            "there are {} commands, and {MAX_COMMANDS} can be compared in one run; name fewer commands or values",
+            commands.len()
+        );
+        let execution = self.execution(&commands, manner)?;
+        let commands = self.complete(commands, manner)?;
+        let names: Vec<String> = commands.iter().map(|command| command.label.clone()).collect();
+        let row = find_row(catalogue, TIMING_ROW)?;
+        Ok((Arc::new(row.alternating("ab", &commands, &execution)), names))
+    }
+
+    /// The commands with their names, and with what comes with each execution.
+    fn complete(&self, given: Vec<Given>, manner: Manner) -> Result<Vec<Command>> {
+        self.check_counts(&given)?;
+
+        let mut outputs = Outputs::default();
+        let mut titles = Vec::new();
+        let mut commands = Vec::new();
+        let mut user_names = self.command_name.iter();
+        for (place, Given { command, template, values, is_named }) in given.into_iter().enumerate()
+        {
+            let has_one_name = self.command_name.len() == 1 && !values.is_empty();
+            let user_name = match self.command_name.first() {
+                _ if is_named => None,
+                first if has_one_name => first,
+                _ => user_names.next(),
+            };
+            // One name for all values does not distinguish them unless it has a place for them.
+            let mut texts = vec![template.as_str()];
+            texts.extend(user_name.filter(|_| has_one_name).map(String::as_str));
+            let parameters = values.used_by(&texts);
+            let text = user_name.map_or(command.label.clone(), |name| values.replace(name));
+            titles.push(journal::title(&text, &parameters));
+
+            let output = match pick(&self.output, place) {
+                _ if self.show_output => outputs.find(Path::new("inherit"))?,
+                Some(output) => outputs.find(&replace_in_path(output, &values))?,
+                None => None,
+            };
+            let prepare = self.words_with(pick(&self.prepare, place), &values)?;
+            let conclude = self.words_with(pick(&self.conclude, place), &values)?;
+            // Elsewhere they are executed once for all commands.
+            let has_blocks = manner.blocks.is_some();
+            let setup = self.setup.as_ref().filter(|_| has_blocks);
+            let cleanup = self.cleanup.as_ref().filter(|_| has_blocks);
+            let before = self.words_with(setup, &values)?;
+            let after = self.words_with(cleanup, &values)?;
+            let input = match &self.input {
+                Some(input) => find_input(&replace_in_path(input, &values))?,
+                None => None,
+            };
+            commands.push(Command {
+                text,
+                parameters,
+                prepare,
+                conclude,
+                before,
+                after,
+                input,
+                output,
+                ..command
+            });
         }
-        if prepares > 1 && prepares != count {
-            bail!(
-                "--prepare is given {prepares} times for {}; give it once for all, or once for each",
+
+        for (command, name) in commands.iter_mut().zip(names(&titles)) {
+            command.label = name;
+        }
+        Ok(commands)
+    }
+
+    /// The blocks of commands whose --setup or --cleanup depends on a parameter, so that they
+    /// cannot take turns; `None` if they can.
+    pub(crate) fn own_blocks(&self, commands: &[Given]) -> Option<u32> {
+        let depends_on_values = |command: &String| {
+            let mut texts = commands.iter().map(|given| given.values.replace(command));
+            let first = texts.next();
+            texts.any(|text| Some(text) != first)
+        };
+        if !self.setup.iter().chain(&self.cleanup).any(depends_on_values) {
+            return None;
+        }
+        let executions = self.max_executions().unwrap_or(SETUP_BLOCKS);
+        Some(executions.min(SETUP_BLOCKS))
+    }
+
+    /// Checks that options that may be given once for each command are given as often as there are
+    /// commands, or once.
+    fn check_counts(&self, given: &[Given]) -> Result<()> {
+        let count = given.len();
+        for (option, times) in [
+            ("--prepare", self.prepare.len()),
+            ("--conclude", self.conclude.len()),
+            ("--output", self.output.len()),
+        ] {
+            ensure!(
+                times <= 1 || times == count,
+                "{option} is given {times} times for {}; give it once for all, or once for each",
                 words::count(count, "command")
             );
         }
-        let complete = |(place, command): (usize, Command)| {
-            let prepare = self.prepare.get(if prepares > 1 { place } else { 0 });
-            let label = self.command_name.get(place).cloned().unwrap_or(command.label);
-            Ok(Command { label, prepare: self.maybe_words(prepare)?, ..command })
-        };
-        commands.into_iter().enumerate().map(complete).collect()
+
+        let unnamed = given.iter().filter(|given| !given.is_named).count();
+        let names = self.command_name.len();
+        let has_values = given.iter().any(|given| !given.values.is_empty());
+        ensure!(
+            names <= unnamed,
+            "there are {names} names for {}; name each once",
+            words::count(unnamed, "command")
+        );
+        ensure!(
+            !has_values || names <= 1 || names == unnamed,
+            "there are {names} names for {}, one for each value; name all of them, or give one name with {{NAME}} in it",
+            words::count(unnamed, "command")
+        );
+        Ok(())
     }
 
-    /// Returns an effort with as many blocks as it takes to execute each command as often as is wanted.
+    /// The test, in which the commands are also sampled if it has any: as many executions as are
+    /// measured, where --runs says how many.
+    ///
+    /// # Errors
+    /// The catalogue has no row that samples.
+    pub(crate) fn sampled(&self, catalogue: &Catalogue, test: Arc<Test>) -> Result<Arc<Test>> {
+        if !test.is_command() {
+            return Ok(test);
+        }
+
+        let mut args = Vec::new();
+        if let Some(runs) = self.runs {
+            args.push(format!("least={}", runs.min(MIN_SAMPLED_RUNS)));
+            args.push(format!("most={}", runs.min(MAX_SAMPLED_RUNS)));
+        }
+        let sampling = find_row(catalogue, SAMPLING_ROW)?;
+        Ok(Arc::new(Arc::unwrap_or_clone(test).sampled_by(sampling, args)))
+    }
+
+    /// The effort, with as many blocks as it takes to execute each command as often as --runs,
+    /// --min-runs and --max-runs say.
     pub(crate) fn effort(&self, effort: Effort) -> Effort {
-        Effort { blocks: self.runs.map(|runs| runs / rounds(runs)).or(effort.blocks), ..effort }
+        let blocks = self.runs.map(|runs| runs / self.rounds());
+        Effort {
+            blocks: blocks.or(effort.blocks),
+            min_executions: self.min_runs.unwrap_or(0),
+            max_blocks: self.max_runs.map(|runs| runs / self.rounds()),
+            ..effort
+        }
     }
 
-    /// Returns the words of a quoted command.
-    fn words(&self, command: &str) -> Result<Vec<String>> {
-        if !self.no_shell && self.shell != "none" {
-            return Ok(for_shell(&self.shell, command));
+    /// The executions of each command that the user allows.
+    pub(crate) fn max_executions(&self) -> Option<u32> {
+        self.runs.or(self.max_runs)
+    }
+
+    /// The executions of each command in a window: with --runs the largest divisor, and with
+    /// --max-runs the largest number, that leaves [`MIN_WINDOWS`]; 0 for as many as the window has
+    /// time for.
+    fn rounds(&self) -> u32 {
+        let Some(runs) = self.max_executions() else { return 0 };
+        let max_rounds = (runs / MIN_WINDOWS).max(1);
+        if self.runs.is_none() {
+            return max_rounds;
+        }
+        (1..=max_rounds).rev().find(|rounds| runs.is_multiple_of(*rounds)).unwrap_or(1)
+    }
+
+    /// The words of a command with the parameters' values; none if there is no command.
+    fn words_with(&self, command: Option<&String>, values: &Combination) -> Result<Vec<String>> {
+        match command {
+            Some(command) => self.words(&values.replace(command)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The words by which a quoted command is executed.
+    ///
+    /// # Errors
+    /// It cannot be executed without a shell, which was asked for.
+    pub(crate) fn words(&self, command: &str) -> Result<Vec<String>> {
+        if !self.no_shell && self.shell != NO_SHELL {
+            return shell_words(&self.shell, command);
         }
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        words
-            .with_context(|| format!("'{command}' cannot be executed without a shell: it is empty, or a quote is open"))
-    }
-
-    /// Returns the words of a quoted command; none without one.
-    fn maybe_words(&self, command: Option<&String>) -> Result<Vec<String>> {
-        command.map_or(Ok(Vec::new()), |command| self.words(command))
-    }
-
-    fn execution(&self) -> Result<Execution> {
-        // hyperfine's word for /dev/null.
-        let is_named = |path: &&Path| *path != Path::new("null");
-        let input = self.input.as_deref().filter(is_named).map(absolute).transpose()?;
-        if let Some(input) = input.as_deref().filter(|input| !input.is_file()) {
-            bail!("{} cannot be the commands' input: it is not a regular file; try another --input", input.display());
-        }
-        Ok(Execution {
-            folder: current_dir()?,
-            input,
-            output: self.output.as_deref().filter(is_named).map(absolute).transpose()?,
-            setup: self.maybe_words(self.setup.as_ref())?,
-            cleanup: self.maybe_words(self.cleanup.as_ref())?,
-            warmup: self.warmup,
-            rounds: self.runs.map_or(0, rounds),
-            same: false,
-            keep: false,
-            ignore: self.ignore_failure,
+        words.with_context(|| {
+            format!(
+                "'{command}' cannot be executed without a shell: it is empty, or a quote is open"
+            )
         })
     }
+
+    /// How commands are executed in a manner.
+    ///
+    /// # Errors
+    /// --runs, --min-runs and --max-runs cannot be met.
+    fn execution(&self, commands: &[Given], manner: Manner) -> Result<Execution> {
+        if let (Some(min), Some(max)) = (self.min_runs, self.max_runs)
+            && min > max
+        {
+            bail!("--min-runs {min} is more than --max-runs {max}; try --runs {max}");
+        }
+
+        let inherits = self.output.iter().any(|place| place == Path::new("inherit"));
+        let shown_stderr = match self.show_output || inherits {
+            true => Some(hand_on_stderr()?),
+            false => None,
+        };
+        let common = Execution {
+            warmup: self.warmup,
+            same: manner.is_same,
+            region: self.region,
+            ignore: self.ignore_failure.clone().unwrap_or_default(),
+            timeout: self.timeout,
+            shown_stderr,
+            ..Execution::default()
+        };
+
+        if let Some(blocks) = manner.blocks {
+            let [least, most] = [self.min_runs, self.max_runs].map(Option::unwrap_or_default);
+            let sequence = Some(Sequence { blocks, least, most });
+            return Ok(Execution { rounds: self.runs.unwrap_or(0), sequence, ..common });
+        }
+
+        let rounds = match (manner.windows, self.runs) {
+            (Some(windows), Some(runs)) => runs.div_ceil(windows),
+            _ => self.rounds(),
+        };
+        if let Some(runs) = self.runs
+            && manner.windows.is_none()
+            && runs / self.rounds() > MAX_WINDOWS
+        {
+            let round = runs.next_multiple_of(1000);
+            bail!("{runs} executions cannot be divided evenly among windows; try --runs {round}");
+        }
+        // Commands whose set-ups differ have blocks.
+        let values = commands.first().map(|given| &given.values);
+        Ok(Execution {
+            setup: self.words_once(self.setup.as_ref(), values)?,
+            cleanup: self.words_once(self.cleanup.as_ref(), values)?,
+            rounds,
+            servers: manner.servers,
+            keep: manner.is_read,
+            ..common
+        })
+    }
+
+    /// The words of a command that is executed once; none if there is nothing to execute it for.
+    fn words_once(
+        &self,
+        command: Option<&String>,
+        values: Option<&Combination>,
+    ) -> Result<Vec<String>> {
+        match values {
+            Some(values) => self.words_with(command, values),
+            None => Ok(Vec::new()),
+        }
+    }
 }
 
-/// Returns the executions of a window for a number of executions, of which it is a divisor: each window starts a
-/// program, which takes longer than short commands. Fifty windows at least show how the machine changes.
-fn rounds(runs: u32) -> u32 {
-    (1..=runs / 50).rev().find(|rounds| runs.is_multiple_of(*rounds)).unwrap_or(1)
+/// The value for the command at a place: a single value is for all commands.
+fn pick<T>(values: &[T], place: usize) -> Option<&T> {
+    values.get(if values.len() > 1 { place } else { 0 })
 }
 
-/// Returns true if a word is a quoted command and cannot be a test's name.
+/// A path with the parameters' values; one that is not UTF-8 has none.
+fn replace_in_path(path: &Path, values: &Combination) -> PathBuf {
+    path.to_str().map_or_else(|| path.to_owned(), |path| values.replace(path).into())
+}
+
+/// True if a word is a quoted command and cannot be a test's name.
 pub(crate) fn is_command(word: &str) -> bool {
     word.contains(char::is_whitespace) || (word.contains('/') && !word.contains(':'))
 }
 
-/// Returns the load that a quoted command is.
+/// A quoted command as a load, which may fail.
 ///
 /// # Errors
-/// The current directory is gone.
-pub(crate) fn load(catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
-    let command = Command { label: shown(command), words: for_shell("sh", command), ..Command::default() };
-    let how = Execution { folder: current_dir()?, ignore: true, ..Execution::default() };
-    Ok(Arc::new(row(catalogue)?.executing(&command, &how)))
+/// The catalogue has no row that executes commands.
+pub(crate) fn command_load(catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
+    let words = shell_words(SHELL, command)?;
+    let command = Command { label: name(command), words, ..Command::default() };
+    let execution = Execution { ignore: Ignored::All, ..Execution::default() };
+    Ok(Arc::new(find_row(catalogue, TIMING_ROW)?.executing(&command, &execution)))
 }
 
-/// Returns a command as an interactive task, of which the wake-ups are measured.
+/// A command as an interactive task, whose wake-ups are measured.
 ///
 /// # Errors
-/// A word is not UTF-8, or the current directory is gone.
-pub(crate) fn task(catalogue: &Catalogue, words: &[OsString]) -> Result<Arc<Test>> {
-    // One that is ended by `timeout` fails.
-    let how = Execution { folder: current_dir()?, ignore: true, ..Execution::default() };
-    let test = row(catalogue)?.executing(&Commands::from_words(words)?, &how);
+/// A word is not UTF-8.
+pub(crate) fn command_task(catalogue: &Catalogue, words: &[OsString]) -> Result<Arc<Test>> {
+    let command = Commands::from_words(words)?;
+    let command = Command { text: command.label.clone(), label: name(&command.label), ..command };
+    // A command that is ended by `timeout` fails.
+    let execution = Execution { ignore: Ignored::All, ..Execution::default() };
+    let test = find_row(catalogue, TIMING_ROW)?.executing(&command, &execution);
     Ok(Arc::new(Test { metric: Metric::Latency, value: None, ..test }))
 }
 
-fn for_shell(shell: &str, command: &str) -> Vec<String> {
-    [shell, "-c", command].map(str::to_owned).to_vec()
+/// The words by which a shell, which may have arguments, executes a command.
+fn shell_words(shell: &str, command: &str) -> Result<Vec<String>> {
+    let shell = if shell == DEFAULT_SHELL { SHELL } else { shell };
+    let words = shlex::split(shell).filter(|words| !words.is_empty());
+    let mut words = words.with_context(|| {
+        format!("'{shell}' is not a shell: it is empty, or a quote is open; try --shell bash")
+    })?;
+    words.extend(["-c", command].map(str::to_owned));
+    Ok(words)
 }
 
-/// Returns the current directory.
-///
+/// Refuses a command of blanks, named by where it was given: a shell executes it with success.
+pub(crate) fn refuse_blank(place: &str, command: &str) -> Result<()> {
+    ensure!(!command.trim().is_empty(), "{place} is blank; name the command to execute there");
+    Ok(())
+}
+
+/// [`refuse_blank`], for commands in a row.
+pub(crate) fn refuse_blanks(commands: &[String]) -> Result<()> {
+    for (number, command) in (1..).zip(commands) {
+        refuse_blank(&format!("command {number}"), command)?;
+    }
+    Ok(())
+}
+
 /// # Errors
-/// It is gone.
+/// The directory is gone.
 pub(crate) fn current_dir() -> Result<PathBuf> {
     std::env::current_dir().context("the current directory is gone; change to another")
 }
 
-/// Returns a test of commands as one that counts what they do, too; any other as it is.
+/// The test, which also counts what its commands do if it has any.
 ///
 /// # Errors
 /// The catalogue has no row that counts.
-pub(crate) fn counted(catalogue: &Catalogue, test: Arc<Test>) -> Result<Arc<Test>> {
+pub(crate) fn counted(
+    catalogue: &Catalogue,
+    test: Arc<Test>,
+    instructions: Instructions,
+) -> Result<Arc<Test>> {
     if !test.is_command() {
         return Ok(test);
     }
-    let counting = catalogue.test(COUNTING).with_context(|| format!("the catalogue has no row '{COUNTING}'"))?;
-    Ok(Arc::new(Arc::unwrap_or_clone(test).counted_by(counting)))
+    let counting = find_row(catalogue, COUNTING_ROW)?;
+    Ok(Arc::new(Arc::unwrap_or_clone(test).counted_by(counting, instructions)))
 }
 
-fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).with_context(|| format!("{} cannot be used", path.display()))
-}
-
-fn utf8(word: &OsString) -> Result<String> {
-    let known =
-        word.to_str().with_context(|| format!("{} is not UTF-8; try a link of another name", word.display()))?;
-    Ok(known.to_owned())
-}
-
-fn row(catalogue: &Catalogue) -> Result<&Arc<Test>> {
-    catalogue.test(ROW).with_context(|| format!("the catalogue has no row '{ROW}'"))
-}
-
-/// Returns the name of a command: itself, shortened, without anything that a terminal acts on.
-fn shown(command: &str) -> String {
-    let clean: String = command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    words::shortened(&clean, NAME)
+fn find_row<'c>(catalogue: &'c Catalogue, id: &str) -> Result<&'c Arc<Test>> {
+    catalogue.test(id).with_context(|| format!("the catalogue has no row '{id}'"))
 }

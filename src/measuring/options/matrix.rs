@@ -1,4 +1,5 @@
-//! The options of every verb that measures cells of the matrix: how much is measured, how often and how.
+//! The options of every verb that measures cells of the matrix of tests, copies, loads and
+//! conditions: how much is measured, how often and how.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::Measuring;
-use super::commands::{is_command, load};
+use super::commands::{command_load, is_command};
 use super::values::{Copies, caption, copies, duration, share};
 use catalogue::{Catalogue, Test};
 use measure::Ask;
@@ -15,14 +16,22 @@ use plan::{Effort, Kind, Matrix, Pin};
 /// The options of every command that measures cells of the matrix.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MatrixOptions {
-    /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable
+    /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2`, `1..max` or shares of the
+    /// processors, `25%,50%,100%`; repeatable
     #[arg(short, long, value_name = "N", value_parser = copies)]
     copies: Vec<Copies>,
-    /// What runs in the background: one or more of `unixmark list loads`, or a quoted command; repeatable
+    /// What runs in the background: one or more of `unixmark list loads`, or a quoted command;
+    /// repeatable
     #[arg(long, value_name = "LOAD,…")]
     pub(crate) load: Vec<String>,
-    /// Where copies run: one on each `core` first, filling each core (`smt`) or memory `node` in turn, or on this CPU
-    #[arg(long, value_name = "none|core|smt|node|CPU", default_value = "none", hide_default_value = true)]
+    /// Where copies run: one on each `core` first, filling each core (`smt`) or memory `node` in
+    /// turn, or on this CPU
+    #[arg(
+        long,
+        value_name = "none|core|smt|node|CPU",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pin: Pin,
     /// How to measure
     #[arg(long, value_enum, default_value_t = Kind::Standard)]
@@ -30,13 +39,15 @@ pub(crate) struct MatrixOptions {
     /// Short for --procedure quick: a smoke run that shows only large differences
     #[arg(long, conflicts_with = "procedure")]
     quick: bool,
-    /// Number of blocks (classic: passes per long test; short tests get a third); 0 means the default, as in UnixBench
+    /// Number of blocks (classic: passes per long test; short tests get a third); 0 means the
+    /// default, as in UnixBench
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..10_000))]
     iterations: Option<u32>,
     /// Start no new block after this time: 90s, 3m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Spread the blocks over this time, so that busy and calm spells of the machine are both in the figures: 1h
+    /// Spread the blocks over this time, so that busy and calm spells of the machine are both in
+    /// the figures: 1h
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "budget")]
     over: Option<Duration>,
     /// Measure until every interval is this narrow, as a share of its score: 1%
@@ -45,7 +56,8 @@ pub(crate) struct MatrixOptions {
     /// Seed of the random order [default: the time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Do not ask before a change that lasts until the machine is restarted
+    /// Do not ask before a change that lasts until the machine is restarted, and set what cannot be
+    /// set back
     #[arg(long)]
     pub(crate) yes: bool,
     /// Run graphics tests on a private Xvfb server that is stopped afterwards
@@ -59,14 +71,21 @@ pub(crate) struct MatrixOptions {
 }
 
 impl MatrixOptions {
-    /// Returns the ask to measure a matrix as these options say.
+    /// The request to measure a matrix as these options say.
     pub(crate) fn ask(&self, matrix: Matrix) -> Ask {
         let seed = self.seed.unwrap_or_else(new_seed);
         let matrix = Matrix { seed, pin: self.pin, ..matrix };
-        Ask { matrix, meter: self.meter.clone(), xvfb: self.xvfb, ..Ask::default() }
+        Ask {
+            matrix,
+            meter: self.meter.clone(),
+            xvfb: self.xvfb,
+            may_last: self.yes,
+            discard: self.measuring.results.is_nowhere(),
+            ..Ask::default()
+        }
     }
 
-    /// Returns the numbers of copies, `usual` unless some are asked for; `max` stands for `cpus`.
+    /// The numbers of copies, `usual` unless the user names some; `max` stands for `cpus`.
     ///
     /// # Errors
     /// A range is empty or too long.
@@ -74,7 +93,7 @@ impl MatrixOptions {
         if self.copies.is_empty() { Ok(usual()) } else { Copies::all(&self.copies, cpus) }
     }
 
-    /// Returns the loads; none by default.
+    /// The loads; by default a single one that is no load.
     ///
     /// # Errors
     /// There is no such load.
@@ -82,10 +101,10 @@ impl MatrixOptions {
         if self.load.is_empty() { Ok(vec![None]) } else { loads(catalogue, &self.load) }
     }
 
-    /// Returns how much to measure.
+    /// How much to measure.
     ///
     /// # Errors
-    /// The classic procedure is as long as it is.
+    /// The classic procedure has a fixed length, and the user names another.
     pub(crate) fn effort(&self) -> Result<Effort> {
         let kind = if self.quick { Kind::Quick } else { self.procedure };
         let MatrixOptions { precision, budget, over, iterations, .. } = *self;
@@ -95,10 +114,11 @@ impl MatrixOptions {
             );
         }
         // UnixBench's `-i 0` is its default.
-        Ok(Effort { kind, precision, budget, over, blocks: iterations.filter(|number| *number > 0) })
+        let blocks = iterations.filter(|number| *number > 0);
+        Ok(Effort { kind, precision, budget, over, blocks, ..Effort::default() })
     }
 
-    /// Returns how much to measure of what has no classic procedure.
+    /// How much to measure, for verbs that have no classic procedure.
     ///
     /// # Errors
     /// The classic procedure is asked for.
@@ -115,21 +135,23 @@ impl MatrixOptions {
     }
 }
 
-/// Returns the loads of lists of names, and after them those that quoted commands are.
+/// The loads of lists of names, and after them quoted commands as loads.
 ///
 /// # Errors
 /// There is no such load.
 pub(crate) fn loads(catalogue: &Catalogue, words: &[String]) -> Result<Vec<Option<Arc<Test>>>> {
-    let (commands, lists): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_command(word));
-    let names: Vec<String> = lists.iter().flat_map(|list| list.split(',')).map(str::to_owned).collect();
+    let (commands, lists): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| is_command(word));
+    let names: Vec<String> =
+        lists.iter().flat_map(|list| list.split(',')).map(str::to_owned).collect();
     let mut loads = catalogue.expand_loads(&names)?;
     for command in commands {
-        loads.push(Some(load(catalogue, command)?));
+        loads.push(Some(command_load(catalogue, command)?));
     }
     Ok(loads)
 }
 
-/// Returns the seed of a run whose user sets none.
+/// The seed of a run whose user sets none, by the clock.
 pub(crate) fn new_seed() -> u64 {
     u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs())
 }

@@ -1,14 +1,23 @@
 //! Words on the command line: numbers of copies, shares, sizes, durations.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use catalogue::Ignored;
 use words::Unique;
 
 /// One `-c`: ranges of numbers of copies.
 #[derive(Debug, Clone)]
-pub(crate) struct Copies(Vec<(Count, Count)>);
+pub(crate) struct Copies(Vec<CopyRange>);
+
+/// Numbers of copies, both ends included.
+#[derive(Debug, Clone, Copy)]
+struct CopyRange {
+    first: Count,
+    last: Count,
+}
 
 /// A number of copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,75 +28,123 @@ enum Count {
         copies: u32,
         processors: u32,
     },
+    /// A share of the processors in per cent, rounded.
+    Share(u32),
 }
 
-/// No machine has more processors.
-const MOST: u32 = 100_000;
+/// The most copies that can be asked for: no machine has more processors.
+const MAX_COPIES: u32 = 100_000;
 
 /// A longer range is a typing error.
-const LONGEST: u32 = 4096;
+const MAX_RANGE_LENGTH: u32 = 4096;
 
 /// More copies per processor, or processors per copy, are a typing error.
-const MOST_TIMES: u32 = 64;
+const MAX_RATIO: u32 = 64;
+
+impl Count {
+    /// The number on a machine with `processors`, at least one.
+    fn resolve(self, processors: u32) -> u32 {
+        match self {
+            Count::Number(number) => number,
+            Count::Max { copies, processors: divisor } => {
+                (processors.saturating_mul(copies) / divisor).max(1)
+            }
+            Count::Share(percent) => {
+                (processors.saturating_mul(percent).saturating_add(50) / 100).max(1)
+            }
+        }
+    }
+}
 
 impl Copies {
-    /// Returns every number once, in order, with `most` in place of `max`; of a part there is at least one.
+    /// Every number once, in the order of the command line, on a machine with `processors`.
     ///
     /// # Errors
     /// A range ends before it begins, or is too long.
-    pub(crate) fn all(lists: &[Copies], most: u32) -> Result<Vec<u32>> {
-        let number = |count: Count| match count {
-            Count::Number(number) => number,
-            Count::Max { copies, processors } => (most.saturating_mul(copies) / processors).max(1),
-        };
+    pub(crate) fn all(lists: &[Copies], processors: u32) -> Result<Vec<u32>> {
         let mut counts = Vec::new();
-        for (from, to) in lists.iter().flat_map(|list| &list.0).map(|(from, to)| (number(*from), number(*to))) {
-            if from > to || to - from > LONGEST {
-                bail!("{from}..{to} is not a range of copies, and max is {most} here; try 1..max");
+        for range in lists.iter().flat_map(|list| &list.0) {
+            let first = range.first.resolve(processors);
+            let last = range.last.resolve(processors);
+            if !is_range(first, last) {
+                bail!(
+                    "{first}..{last} is not a range of copies, and max is {processors} here; try 1..max"
+                );
             }
-            counts.extend(from..=to);
+            counts.extend(first..=last);
         }
         Ok(counts.into_iter().unique())
     }
 }
 
-/// Reads `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`.
-pub(crate) fn copies(text: &str) -> Result<Copies> {
-    let range = |part: &str| -> Result<(Count, Count)> {
-        let Some((from, to)) = part.split_once("..") else {
-            let count = count(part)?;
-            return Ok((count, count));
-        };
-        match (count(from)?, count(to)?) {
-            (Count::Number(from), Count::Number(to)) if from > to || to - from > LONGEST => {
-                bail!("'{part}' is not a range of copies; try 1..9 or 1..max")
-            }
-            range => Ok(range),
-        }
-    };
-    text.split(',').map(range).collect::<Result<_>>().map(Copies)
+/// True unless a range ends before it begins, or is too long.
+fn is_range(first: u32, last: u32) -> bool {
+    last.checked_sub(first).is_some_and(|length| length <= MAX_RANGE_LENGTH)
 }
 
-fn count(text: &str) -> Result<Count> {
+/// Reads `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2`, `1..max` or `25%,50%,100%`.
+pub(crate) fn copies(text: &str) -> Result<Copies> {
+    text.split(',').map(parse_range).collect::<Result<_>>().map(Copies)
+}
+
+/// Reads a number of copies, or `FIRST..LAST`.
+fn parse_range(text: &str) -> Result<CopyRange> {
+    let Some((first, last)) = text.split_once("..") else {
+        let count = parse_count(text)?;
+        return Ok(CopyRange { first: count, last: count });
+    };
+    let range = CopyRange { first: parse_count(first)?, last: parse_count(last)? };
+    // The others depend on the machine.
+    if let (Count::Number(first), Count::Number(last)) = (range.first, range.last)
+        && !is_range(first, last)
+    {
+        bail!("'{text}' is not a range of copies; try 1..9 or 1..max");
+    }
+    Ok(range)
+}
+
+fn parse_count(text: &str) -> Result<Count> {
     if let Some((copies, processors)) = text.trim().split_once("max") {
-        return times(copies, processors).with_context(|| {
-            format!("'{text}' is not a number of copies; try max, 2max or max/2, up to {MOST_TIMES}max")
+        return parse_ratio(copies, processors).with_context(|| {
+            format!(
+                "'{text}' is not a number of copies; try max, 2max or max/2, up to {MAX_RATIO}max"
+            )
+        });
+    }
+    if let Some(percent) = text.trim().strip_suffix('%') {
+        let share = percent.parse().ok().filter(|share| (1..=100 * MAX_RATIO).contains(share));
+        return share.map(Count::Share).with_context(|| {
+            format!("'{text}' is not a share of the processors; try 25%,50%,100%")
         });
     }
     match text.trim().parse::<u32>() {
         Ok(0) => bail!("there is nothing to measure with 0 copies; try 1"),
-        Ok(number) if number <= MOST => Ok(Count::Number(number)),
-        Ok(_) => bail!("{text} copies are more than the {MOST} that can be asked for; try max, one per processor"),
-        _ => bail!("'{text}' is not a number of copies; try 2, 1,2,4, 1..9, max, 2max or max/2"),
+        Ok(number) if number <= MAX_COPIES => Ok(Count::Number(number)),
+        Ok(_) => bail!(
+            "{text} copies are more than the {MAX_COPIES} that can be asked for; try max, one per processor"
+        ),
+        _ => {
+            bail!("'{text}' is not a number of copies; try 2, 1,2,4, 1..9, max, 2max, max/2 or 50%")
+        }
     }
 }
 
-/// Reads what is before and after `max`: a number of copies, or `/` and a number of processors.
-fn times(copies: &str, processors: &str) -> Option<Count> {
-    let number = |text: &str| text.parse::<u32>().ok().filter(|number| (1..=MOST_TIMES).contains(number));
-    let copies = if copies.is_empty() { 1 } else { number(copies)? };
-    let processors = if processors.is_empty() { 1 } else { number(processors.strip_prefix('/')?)? };
+/// Reads the texts before and after `max`: a number of copies, and `/` with a number of processors.
+/// Either may be missing, and is 1 then.
+fn parse_ratio(copies: &str, processors: &str) -> Option<Count> {
+    let copies = match copies {
+        "" => 1,
+        number => parse_factor(number)?,
+    };
+    let processors = match processors {
+        "" => 1,
+        divisor => parse_factor(divisor.strip_prefix('/')?)?,
+    };
     Some(Count::Max { copies, processors })
+}
+
+fn parse_factor(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number| (1..=MAX_RATIO).contains(number))
 }
 
 /// Reads a label or a unit.
@@ -101,28 +158,68 @@ pub(crate) fn caption(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
+/// The most executions of a command that may be asked for.
+const MAX_EXECUTIONS: u32 = 1_000_000;
+
+/// Reads a number of executions.
+///
+/// # Errors
+/// It is not a number that can be executed.
+pub(super) fn executions(text: &str) -> Result<u32> {
+    match text.trim().parse::<u32>() {
+        Ok(number) if (1..=MAX_EXECUTIONS).contains(&number) => Ok(number),
+        Ok(number) => bail!("{number} is not 1 to {MAX_EXECUTIONS} executions; try 10"),
+        Err(_) => {
+            bail!("'{text}' is not a number of executions; try 10 (a comment is --comment TEXT)")
+        }
+    }
+}
+
+/// Reads exit statuses, `1,2`, or `all-non-zero`.
+///
+/// # Errors
+/// One is no exit status.
+pub(super) fn statuses(text: &str) -> Result<Ignored> {
+    if text.is_empty() || text == "all-non-zero" {
+        return Ok(Ignored::All);
+    }
+    let mut statuses = Vec::new();
+    for part in text.split(',') {
+        statuses.push(part.trim().parse().with_context(|| {
+            format!("'{part}' is not an exit status from 0 to 255; try 1,2 or all-non-zero")
+        })?);
+    }
+    Ok(Ignored::Statuses(statuses))
+}
+
 /// Reads a duration; a number alone is seconds.
 ///
 /// # Errors
-/// It is none, or zero.
+/// The text is no duration, or zero.
 pub(crate) fn duration(text: &str) -> Result<Duration> {
-    let number = text.parse::<u32>().ok().map(|seconds| Duration::from_secs(seconds.into()));
-    let with_unit = || text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
-    match number.or_else(with_unit) {
+    match parse_duration(text) {
         Some(time) if !time.is_zero() => Ok(time),
         Some(_) => bail!("a time of 0 measures nothing; try 90, 90s, 3m or 1h"),
-        _ => bail!("'{text}' is not a duration; try 90, 90s, 3m or 1h"),
+        None => bail!("'{text}' is not a duration; try 90, 90s, 3m or 1h"),
     }
+}
+
+fn parse_duration(text: &str) -> Option<Duration> {
+    if let Ok(seconds) = text.parse::<u32>() {
+        return Some(Duration::from_secs(seconds.into()));
+    }
+    let with_unit: jiff::SignedDuration = text.parse().ok()?;
+    Duration::try_from(with_unit).ok()
 }
 
 /// Reads `1%` or `0.01`.
 pub(super) fn share(text: &str) -> Result<f64> {
-    let (number, unit) = match text.strip_suffix('%') {
+    let (number, whole) = match text.strip_suffix('%') {
         Some(number) => (number, 100.0),
         None => (text, 1.0),
     };
     match number.trim().parse::<f64>() {
-        Ok(share) if share > 0.0 && share / unit < 1.0 => Ok(share / unit),
+        Ok(number) if number > 0.0 && number / whole < 1.0 => Ok(number / whole),
         _ => bail!("'{text}' is not a share between 0 and 100 %; try 1% or 0.01"),
     }
 }
@@ -141,11 +238,23 @@ pub(crate) fn bytes(text: &str) -> Result<u64> {
         "t" | "tb" | "tib" => Some(40),
         _ => None,
     };
-    let number = digits.parse::<u64>().ok().zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
-    match number {
+    let number = digits.parse::<u64>().ok();
+    let bytes = number.zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
+    match bytes {
         Some(bytes) if bytes > 0 => Ok(bytes),
         _ => bail!("'{text}' is not a size; try 512M or 4G"),
     }
+}
+
+/// A word of a command, or a path, as text: the program that executes commands takes no other.
+///
+/// # Errors
+/// The word is not UTF-8.
+pub(crate) fn utf8(word: &OsStr) -> Result<String> {
+    let text = word
+        .to_str()
+        .with_context(|| format!("{} is not UTF-8; try a link of another name", word.display()))?;
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]
@@ -165,10 +274,19 @@ mod tests {
             ("max/2", 1, vec![1]),
             ("3max/2", 4, vec![6]),
             ("max/2..max", 4, vec![2, 3, 4]),
+            ("25%,50%,100%", 16, vec![4, 8, 16]),
+            ("25%,50%,100%", 2, vec![1, 2]),
+            ("50%", 3, vec![2]),
+            ("1%", 4, vec![1]),
+            ("150%", 2, vec![3]),
+            ("50%..100%", 4, vec![2, 3, 4]),
         ] {
             assert_eq!(read(text, most).unwrap(), numbers, "{text}");
         }
-        for text in ["0", "0max", "max/0", "max2", "65max", "-max", "3..2", "max..2", "x", "", "maxmax", "max/"] {
+        for text in [
+            "0", "0max", "max/0", "max2", "65max", "-max", "3..2", "max..2", "x", "", "maxmax",
+            "max/", "0%", "%", "-5%", "6401%", "5%%", "0.5%",
+        ] {
             assert!(read(text, 4).is_err(), "{text}");
         }
     }

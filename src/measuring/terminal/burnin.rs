@@ -6,35 +6,40 @@ use anyhow::Result;
 
 use super::screen::{BurnInScreen, Screen};
 use super::{Loudness, StatusLine, say};
-use journal::{BurnIn, Burned, Pass, Reading, Sample, SensorKind};
+use journal::{Beat, BurnIn, Burned, Fault, Pass, Reading, Sample, SensorKind};
 use measure::Observer;
 use runner::BurnEvent;
-use words::bytes as show_bytes;
-use words::{bytes_per_second as speed, duration as time};
+use words::{bytes as show_bytes, bytes_per_second as show_rate, duration as show_time};
 
 /// Seconds between plain lines.
-const BETWEEN: f64 = 10.0;
+const LINE_INTERVAL_SECONDS: f64 = 10.0;
 
 /// Processors on one line of the table, and lines of them.
-const ON_LINE: usize = 8;
-const LINES: usize = 4;
+const PROCESSORS_PER_LINE: usize = 8;
+const MAX_PROCESSOR_LINES: usize = 4;
 
 /// Temperatures and powers that the table has room for.
-const SENSORS: usize = 8;
+const MAX_SENSORS: usize = 8;
+
+/// The seconds whose clock and work later ones are compared with.
+const FIRST_SECONDS: std::ops::Range<f64> = 1.5..6.5;
+
+/// A beat that comes sooner after the last has no rate of its own.
+const MIN_BEAT_SECONDS: f64 = 0.2;
 
 /// The display of a burn-in.
 pub(crate) struct BurnInDisplay {
     plan: BurnIn,
     loudness: Loudness,
     /// True if the whole terminal is drawn on.
-    whole: bool,
+    is_whole: bool,
     /// Lines that are rewritten in place.
     table: Option<StatusLine>,
     /// The whole terminal, with --watch.
     screen: Option<Box<(Screen, BurnInScreen)>>,
     state: State,
     /// The second of the last plain line.
-    printed: f64,
+    printed_at: f64,
 }
 
 /// The state so far.
@@ -44,36 +49,65 @@ struct State {
     at: f64,
     sensors: Reading,
     first: Reading,
-    /// By thread: its processor, its clock, its pieces of work per second, its last beat, its wrong results.
     threads: BTreeMap<u32, Thread>,
-    /// Clock and work of the first seconds: sum and number.
-    clock: (f64, f64),
-    work: (f64, f64),
+    /// Clock and work of the threads in the first seconds.
+    first_clock: Sum,
+    first_work: Sum,
     stage: Option<journal::Stage>,
     faults: u64,
     last_pass: Option<Pass>,
 }
 
+/// A thread by its last beat.
 #[derive(Default, Clone, Copy)]
 struct Thread {
     cpu: u32,
+    /// In GHz; 0 if it is not measured.
     clock: f64,
+    /// Pieces of work per second.
     rate: f64,
     at: f64,
+    /// Wrong results since the beginning.
     wrong: u64,
 }
 
+/// A sum of values, and their number.
+#[derive(Default, Clone, Copy)]
+struct Sum {
+    sum: f64,
+    count: f64,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    /// A value in per cent of the mean; `None` while there is none.
+    fn percent_of_mean(self, value: f64) -> Option<f64> {
+        (self.count > 0.0 && self.sum > 0.0).then(|| value * self.count / self.sum * 100.0)
+    }
+}
+
 impl BurnInDisplay {
-    /// Returns the display of a burn-in on the `whole` terminal or in lines.
-    pub(crate) fn new(plan: &BurnIn, loudness: Loudness, whole: bool) -> BurnInDisplay {
-        let state = State::default();
-        BurnInDisplay { plan: plan.clone(), loudness, whole, table: None, screen: None, state, printed: 0.0 }
+    /// The display of a burn-in, on the whole terminal or in lines.
+    pub(crate) fn new(plan: &BurnIn, loudness: Loudness, is_whole: bool) -> BurnInDisplay {
+        BurnInDisplay {
+            plan: plan.clone(),
+            loudness,
+            is_whole,
+            table: None,
+            screen: None,
+            state: State::default(),
+            printed_at: 0.0,
+        }
     }
 }
 
 impl Observer for BurnInDisplay {
     fn began(&mut self, name: &str) -> Result<()> {
-        if self.whole {
+        if self.is_whole {
             self.screen = Some(Box::new((Screen::take()?, BurnInScreen::new(name))));
         } else if self.loudness != Loudness::Quiet {
             self.table = StatusLine::new();
@@ -93,29 +127,19 @@ impl Observer for BurnInDisplay {
             BurnEvent::Begin(_) => {}
             BurnEvent::Second(sample) => self.show_second(sample),
             BurnEvent::Stage(stage) => self.state.stage = Some((*stage).clone()),
-            BurnEvent::Fault(fault) => {
-                let again = match (fault.is_gone(), fault.is_held()) {
-                    (true, _) => "gone when read again",
-                    (_, true) => "the same when read again",
-                    _ => "different when read again",
-                };
-                let physical = fault.physical.map(|physical| format!(" (physical {physical})")).unwrap_or_default();
-                self.say(&format!(
-                    "fault: pass {}, {}: {} at {}{physical} instead of {}, {again}",
-                    fault.pass, fault.pattern, fault.read, fault.address, fault.expected
-                ));
-            }
+            BurnEvent::Fault(fault) => self.say(&describe_fault(fault)),
             BurnEvent::Pass(pass) => {
                 self.state.last_pass = Some((*pass).clone());
                 if self.loudness != Loudness::Quiet {
-                    self.say(&summary(pass));
+                    self.say(&summarise_pass(pass));
                 }
             }
             BurnEvent::Warning(text) => self.warned(text),
             BurnEvent::Resting => {
                 self.state.resting = true;
                 if self.loudness != Loudness::Quiet && self.table.is_none() {
-                    self.say(&format!("the work stops; resting for {}", time(self.plan.rest)));
+                    let rest = show_time(self.plan.rest);
+                    self.say(&format!("the work stops; resting for {rest}"));
                 }
             }
         }
@@ -130,18 +154,24 @@ impl BurnInDisplay {
         if self.loudness == Loudness::Quiet {
             return;
         }
+
         if let Some(both) = &mut self.screen {
             let (screen, burn) = &mut **both;
-            self.state.chart(burn);
-            let (lines, done) = (self.state.lines(&self.plan), self.state.done(&self.plan));
+            self.state.add_to_charts(burn);
+            let lines = self.state.table_lines(&self.plan);
+            let done = self.state.share_done(&self.plan);
             screen.draw(|size| burn.draw(size, &lines, done));
             return;
         }
         if let Some(table) = &mut self.table {
-            table.set(self.state.lines(&self.plan));
-        } else if self.plan.kind == Burned::Cooling && sample.at >= self.printed + BETWEEN - 0.5 {
-            self.printed = sample.at;
-            let line = self.state.one_line();
+            table.set(self.state.table_lines(&self.plan));
+            return;
+        }
+        // Samples come each second, a little early or late.
+        let is_due = sample.at >= self.printed_at + LINE_INTERVAL_SECONDS - 0.5;
+        if self.plan.kind != Burned::Memory && is_due {
+            self.printed_at = sample.at;
+            let line = self.state.plain_line();
             self.say(&line);
         }
     }
@@ -156,9 +186,8 @@ impl BurnInDisplay {
 }
 
 impl State {
-    /// Takes in a second; returns what must be shown at once.
+    /// Takes in a second; returns messages on wrong results, which are shown at once.
     fn update(&mut self, sample: &Sample) -> Vec<String> {
-        let mut messages = Vec::new();
         if sample.at == 0.0 {
             self.first = sample.sensors.clone();
         }
@@ -167,32 +196,40 @@ impl State {
         if sample.sensors != Reading::default() {
             self.sensors = sample.sensors.clone();
         }
+
+        let mut messages = Vec::new();
         for beat in &sample.beats {
-            let thread = self.threads.entry(beat.thread).or_default();
-            let passed = beat.at - thread.at;
-            let rate = if passed > 0.2 { beat.count as f64 / passed } else { thread.rate };
-            if beat.wrong > thread.wrong {
-                let more = beat.wrong - thread.wrong;
-                messages.push(format!("wrong: {more} on CPU {} in the second to {:.0} s", beat.cpu, beat.at));
-            }
-            *thread = Thread { cpu: beat.cpu, clock: beat.clock, rate, at: beat.at, wrong: beat.wrong };
-            if (1.5..6.5).contains(&beat.at) {
-                self.work = (self.work.0 + rate, self.work.1 + 1.0);
-                if beat.clock > 0.0 {
-                    self.clock = (self.clock.0 + beat.clock, self.clock.1 + 1.0);
-                }
-            }
+            messages.extend(self.add_beat(beat));
         }
         messages
     }
 
-    /// Gives this second's numbers to the charts.
-    fn chart(&self, burn: &mut BurnInScreen) {
-        if let Some((mean, _)) = self.clock() {
-            burn.value("clock", "GHz", mean);
+    /// Takes in the beat of a thread; returns a message if it has new wrong results.
+    fn add_beat(&mut self, beat: &Beat) -> Option<String> {
+        let thread = self.threads.entry(beat.thread).or_default();
+        let passed = beat.at - thread.at;
+        let rate = if passed > MIN_BEAT_SECONDS { beat.count as f64 / passed } else { thread.rate };
+        let more_wrong = beat.wrong.saturating_sub(thread.wrong);
+        *thread = Thread { cpu: beat.cpu, clock: beat.clock, rate, at: beat.at, wrong: beat.wrong };
+
+        if FIRST_SECONDS.contains(&beat.at) {
+            self.first_work.add(rate);
+            if beat.clock > 0.0 {
+                self.first_clock.add(beat.clock);
+            }
         }
-        if let Some(share) = self.work().filter(|_| !self.resting) {
-            burn.value("work", "% of the first seconds", share);
+        (more_wrong > 0).then(|| {
+            format!("wrong: {more_wrong} on CPU {} in the second to {:.0} s", beat.cpu, beat.at)
+        })
+    }
+
+    /// Gives this second's numbers to the charts.
+    fn add_to_charts(&self, burn: &mut BurnInScreen) {
+        if let Some(ghz) = self.mean_clock() {
+            burn.value("clock", "GHz", ghz);
+        }
+        if let Some(percent) = self.work_percent().filter(|_| !self.resting) {
+            burn.value("work", "% of the first seconds", percent);
         }
         for (name, celsius) in &self.sensors.temperature {
             burn.value(name, "°C", *celsius);
@@ -202,8 +239,8 @@ impl State {
         }
     }
 
-    /// Returns the share that is done, 0 to 1: of the time, or of the pass.
-    fn done(&self, plan: &BurnIn) -> f64 {
+    /// The share that is done, 0 to 1: of the time, or of the pass.
+    fn share_done(&self, plan: &BurnIn) -> f64 {
         match (plan.seconds, &self.stage) {
             (Some(seconds), _) => self.at / (seconds + plan.rest).max(1.0),
             (None, Some(stage)) => stage.done as f64 / stage.total.max(1) as f64,
@@ -211,134 +248,172 @@ impl State {
         }
     }
 
-    /// The mean clock in GHz, and what it is of the first seconds', in per cent.
-    fn clock(&self) -> Option<(f64, Option<f64>)> {
-        let clocks: Vec<f64> = self.threads.values().map(|thread| thread.clock).filter(|clock| *clock > 0.0).collect();
-        let mean = stats::mean(&clocks);
-        (!clocks.is_empty()).then(|| (mean, share(mean, self.clock)))
+    /// The clocks in GHz of the threads that measure them.
+    fn clocks(&self) -> Vec<f64> {
+        self.threads.values().map(|thread| thread.clock).filter(|clock| *clock > 0.0).collect()
     }
 
-    fn work(&self) -> Option<f64> {
+    fn mean_clock(&self) -> Option<f64> {
+        let clocks = self.clocks();
+        (!clocks.is_empty()).then(|| stats::mean(&clocks))
+    }
+
+    /// The mean clock, and its share of the first seconds': `3.00 GHz (75.0 % of the first
+    /// seconds)`, in so many columns to the unit.
+    fn show_clock(&self, width: usize) -> Option<String> {
+        let ghz = self.mean_clock()?;
+        let share = match self.first_clock.percent_of_mean(ghz) {
+            Some(percent) => format!(" ({percent:.1} % of the first seconds)"),
+            None => String::new(),
+        };
+        Some(format!("{ghz:width$.2} GHz{share}"))
+    }
+
+    /// The mean rate of work in per cent of the first seconds'.
+    fn work_percent(&self) -> Option<f64> {
         let rates: Vec<f64> = self.threads.values().map(|thread| thread.rate).collect();
-        share(stats::mean(rates), self.work)
+        self.first_work.percent_of_mean(stats::mean(rates))
     }
 
     fn wrong_results(&self) -> u64 {
         self.threads.values().map(|thread| thread.wrong).sum()
     }
 
-    /// How often the machine reported throttling since the beginning; `None` if it does not report it.
+    /// The number of times that the machine reported throttling since the beginning; `None` if it
+    /// does not report it.
     fn throttled(&self) -> Option<u64> {
-        let rise = |(name, count): (&String, &u64)| {
+        let mut throttled = None;
+        for (name, count) in &self.sensors.count {
             let kind = SensorKind::from_name(name);
-            matches!(kind, SensorKind::Throttling | SensorKind::PowerLimit)
-                .then(|| count.saturating_sub(self.first.count.get(name).copied().unwrap_or(*count)))
-        };
-        let rises: Vec<u64> = self.sensors.count.iter().filter_map(rise).collect();
-        (!rises.is_empty()).then(|| rises.iter().sum())
+            if matches!(kind, SensorKind::Throttling | SensorKind::PowerLimit) {
+                let first = self.first.count.get(name).copied().unwrap_or(*count);
+                *throttled.get_or_insert(0) += count.saturating_sub(first);
+            }
+        }
+        throttled
     }
 
     /// A line for an output that is not a terminal.
-    fn one_line(&self) -> String {
-        let mut parts = vec![time(self.at)];
+    fn plain_line(&self) -> String {
+        let mut parts = vec![show_time(self.at)];
         if self.resting {
             parts.push("rest".to_owned());
         }
-        parts.extend(self.clock().map(|(mean, share)| format!("clock {mean:.2} GHz{}", share_of_first(share))));
+        parts.extend(self.show_clock(0).map(|clock| format!("clock {clock}")));
         if !self.resting {
-            parts.extend(self.work().map(|share| format!("work {share:.1} %")));
+            parts.extend(self.work_percent().map(|percent| format!("work {percent:.1} %")));
         }
-        parts.extend(self.sensors.hottest(None).map(|(name, celsius)| format!("{celsius:.0} °C {name}")));
-        parts.extend(self.sensors.power.iter().next().map(|(name, watts)| format!("{watts:.0} W {name}")));
-        parts.extend(
-            self.throttled()
-                .filter(|count| *count > 0)
-                .map(|count| format!("throttled {}", words::count(count, "time"))),
-        );
+        if let Some((name, celsius)) = self.sensors.hottest(None) {
+            parts.push(format!("{celsius:.0} °C {name}"));
+        }
+        if let Some((name, watts)) = self.sensors.power.iter().next() {
+            parts.push(format!("{watts:.0} W {name}"));
+        }
+        if let Some(count) = self.throttled().filter(|count| *count > 0) {
+            parts.push(format!("throttled {}", words::count(count, "time")));
+        }
         parts.push(format!("{} wrong", self.wrong_results()));
         parts.join(", ")
     }
 
-    /// The lines of the table.
-    fn lines(&self, plan: &BurnIn) -> Vec<String> {
+    fn table_lines(&self, plan: &BurnIn) -> Vec<String> {
         let mut lines = vec![self.progress(plan)];
         match plan.kind {
-            Burned::Cooling => {
-                if let Some((mean, share)) = self.clock() {
-                    lines.push(format!("clock           {mean:6.2} GHz{}", share_of_first(share)));
+            Burned::Cooling | Burned::Burst => {
+                lines.extend(self.show_clock(6).map(|clock| format!("clock           {clock}")));
+                if let Some(percent) = self.work_percent().filter(|_| !self.resting) {
+                    lines.push(format!("work            {percent:6.1} % of the first seconds"));
                 }
-                if let Some(share) = self.work().filter(|_| !self.resting) {
-                    lines.push(format!("work            {share:6.1} % of the first seconds"));
-                }
-                lines.extend(self.processors());
+                lines.extend(self.processor_lines());
                 lines.push(format!("wrong results   {:6}", self.wrong_results()));
             }
             Burned::Memory => {
                 lines.push(format!("faults          {:6}", self.faults));
-                lines.extend(self.last_pass.as_ref().map(summary));
+                lines.extend(self.last_pass.as_ref().map(summarise_pass));
             }
         }
         for (values, unit) in [(&self.sensors.temperature, "°C"), (&self.sensors.power, "W")] {
-            let line = |(name, value): (&String, &f64)| format!("{name:<24} {value:6.1} {unit}");
-            lines.extend(values.iter().take(SENSORS).map(line));
+            for (name, value) in values.iter().take(MAX_SENSORS) {
+                lines.push(format!("{name:<24} {value:6.1} {unit}"));
+            }
         }
         lines.extend(self.throttled().map(|count| format!("throttled       {count:6} times")));
         lines
     }
 
+    /// The pass or the time that is over, of the whole.
     fn progress(&self, plan: &BurnIn) -> String {
-        let whole = plan.seconds.map(|seconds| format!(" of {}", time(seconds))).unwrap_or_default();
+        let now = show_time(self.at);
+        let whole = plan.seconds.map(|seconds| format!(" of {}", show_time(seconds)));
+        let whole = whole.unwrap_or_default();
         match &self.stage {
             Some(stage) => format!(
-                "pass {}: {}, {:.0} % of {}, {}{whole}",
+                "pass {}: {}, {:.0} % of {}, {now}{whole}",
                 stage.pass,
                 stage.pattern,
                 stage.done as f64 / stage.total.max(1) as f64 * 100.0,
-                show_bytes(stage.total),
-                time(self.at)
+                show_bytes(stage.total)
             ),
             None if self.resting => {
-                format!("{} of rest left", time((plan.seconds.unwrap_or(0.0) + plan.rest - self.at).max(0.0)))
+                let left = (plan.seconds.unwrap_or(0.0) + plan.rest - self.at).max(0.0);
+                format!("{} of rest left", show_time(left))
             }
-            None => format!("{}{whole}", time(self.at)),
+            None => format!("{now}{whole}"),
         }
     }
 
     /// The clock of every processor; if there are too many, the lowest and highest.
-    fn processors(&self) -> Vec<String> {
-        let threads: Vec<&Thread> = self.threads.values().filter(|thread| thread.clock > 0.0).collect();
-        if threads.len() > ON_LINE * LINES {
-            let clocks = threads.iter().map(|thread| thread.clock);
-            let (least, most) = (clocks.clone().fold(f64::INFINITY, f64::min), clocks.fold(0.0, f64::max));
-            return vec![format!("{} processors  {least:.2} to {most:.2} GHz", threads.len())];
+    fn processor_lines(&self) -> Vec<String> {
+        let clocks = self.clocks();
+        if clocks.len() > PROCESSORS_PER_LINE * MAX_PROCESSOR_LINES {
+            let min = clocks.iter().copied().fold(f64::INFINITY, f64::min);
+            let max = clocks.iter().copied().fold(0.0, f64::max);
+            return vec![format!("{} processors  {min:.2} to {max:.2} GHz", clocks.len())];
         }
-        let one = |thread: &&Thread| format!("{}:{:.2}", thread.cpu, thread.clock);
-        let line =
-            |part: &[&Thread]| format!("CPU             {}", part.iter().map(one).collect::<Vec<_>>().join("  "));
-        threads.chunks(ON_LINE).map(line).collect()
+
+        let mut fields = Vec::new();
+        for Thread { cpu, clock, .. } in self.threads.values() {
+            if *clock > 0.0 {
+                fields.push(format!("{cpu}:{clock:.2}"));
+            }
+        }
+        fields
+            .chunks(PROCESSORS_PER_LINE)
+            .map(|fields| format!("CPU             {}", fields.join("  ")))
+            .collect()
     }
 }
 
-/// In per cent of the mean of the first seconds; `None` during these.
-fn share(value: f64, (sum, number): (f64, f64)) -> Option<f64> {
-    (number > 0.0 && sum > 0.0).then(|| value * number / sum * 100.0)
-}
-
-fn share_of_first(share: Option<f64>) -> String {
-    share.map(|share| format!(" ({share:.1} % of the first seconds)")).unwrap_or_default()
+/// A wrong word of memory, and whether it was wrong when it was read again.
+fn describe_fault(fault: &Fault) -> String {
+    let again = match (fault.is_gone(), fault.is_held()) {
+        (true, _) => "gone when read again",
+        (_, true) => "the same when read again",
+        _ => "different when read again",
+    };
+    let physical = fault.physical.as_ref().map(|physical| format!(" (physical {physical})"));
+    format!(
+        "fault: pass {}, {}: {} at {}{} instead of {}, {again}",
+        fault.pass,
+        fault.pattern,
+        fault.read,
+        fault.address,
+        physical.unwrap_or_default(),
+        fault.expected
+    )
 }
 
 /// `pass 1: 120.4 GiB in 62 s, 1.9 GiB/s, 0 faults`.
-fn summary(pass: &Pass) -> String {
+fn summarise_pass(pass: &Pass) -> String {
     let faults = words::count(pass.faults, "fault");
-    let (bytes, took, rate) = (show_bytes(pass.bytes), time(pass.seconds), speed(pass.rate()));
-    format!("pass {}: {bytes} in {took}, {rate}, {faults}", pass.pass)
+    let (bytes, time) = (show_bytes(pass.bytes), show_time(pass.seconds));
+    format!("pass {}: {bytes} in {time}, {}, {faults}", pass.pass, show_rate(pass.rate()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use journal::{Beat, Stage};
+    use journal::Stage;
 
     fn beat(thread: u32, at: f64, clock: f64, wrong: u64) -> Beat {
         Beat { thread, cpu: thread + 4, at, count: 100, clock, wrong }
@@ -350,20 +425,26 @@ mod tests {
         for second in 1..=10_u32 {
             let at = f64::from(second);
             let clock = if second > 8 { 3.0 } else { 4.0 };
-            let mut sample =
-                Sample { at, beats: vec![beat(0, at, clock, 0), beat(1, at, clock, 0)], ..Sample::default() };
+            let mut sample = Sample {
+                at,
+                beats: vec![beat(0, at, clock, 0), beat(1, at, clock, 0)],
+                ..Sample::default()
+            };
             sample.sensors.temperature.insert("coretemp Package id 0".to_owned(), 71.0);
             assert!(state.update(&sample).is_empty());
         }
         let asked = BurnIn { seconds: Some(300.0), ..BurnIn::default() };
-        let lines = state.lines(&asked);
+        let lines = state.table_lines(&asked);
         assert_eq!(lines[0], "10 s of 5 min 0 s");
         assert_eq!(lines[1], "clock             3.00 GHz (75.0 % of the first seconds)");
         assert_eq!(lines[3], "CPU             4:3.00  5:3.00");
-        assert!(lines.iter().any(|line| line.starts_with("coretemp Package id 0") && line.ends_with("71.0 °C")));
-        let line =
-            "10 s, clock 3.00 GHz (75.0 % of the first seconds), work 100.0 %, 71 °C coretemp Package id 0, 0 wrong";
-        assert_eq!(state.one_line(), line);
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.starts_with("coretemp Package id 0") && line.ends_with("71.0 °C"))
+        );
+        let line = "10 s, clock 3.00 GHz (75.0 % of the first seconds), work 100.0 %, 71 °C coretemp Package id 0, 0 wrong";
+        assert_eq!(state.plain_line(), line);
         let wrong = Sample { at: 11.0, beats: vec![beat(1, 11.0, 3.0, 2)], ..Sample::default() };
         assert_eq!(state.update(&wrong), ["wrong: 2 on CPU 5 in the second to 11 s"]);
     }
@@ -372,7 +453,7 @@ mod tests {
     fn a_table_of_memory() {
         let stage = Stage { pass: 2, pattern: "random".to_owned(), done: 1 << 30, total: 4 << 30 };
         let state = State { stage: Some(stage), at: 61.0, faults: 3, ..State::default() };
-        let lines = state.lines(&BurnIn { kind: Burned::Memory, ..BurnIn::default() });
+        let lines = state.table_lines(&BurnIn { kind: Burned::Memory, ..BurnIn::default() });
         assert_eq!(lines[0], "pass 2: random, 25 % of 4 GiB, 1 min 1 s");
         assert_eq!(lines[1], "faults               3");
     }

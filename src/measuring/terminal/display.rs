@@ -1,4 +1,5 @@
-//! A run in progress: lines, or the whole terminal. Both are drawn between trials only, never while a window is open.
+//! A run in progress: lines, or the whole terminal. Both are drawn between trials only, never while
+//! a window is open.
 
 use anyhow::Result;
 
@@ -37,7 +38,12 @@ enum Shown {
 
 impl<'a> RunDisplay<'a> {
     /// Returns the display of a run that has not begun.
-    pub(crate) fn new(plan: &'a Plan, machine: &'a Machine, loudness: Loudness, form: Form) -> Self {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        machine: &'a Machine,
+        loudness: Loudness,
+        form: Form,
+    ) -> Self {
         RunDisplay { plan, machine, loudness, form, shown: None }
     }
 }

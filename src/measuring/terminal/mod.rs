@@ -14,6 +14,10 @@ pub(crate) use display::{Form, RunDisplay};
 pub(crate) use screen::Screen;
 use status_line::StatusLine;
 
+/// What is said while commands are counted and sampled, when all executions are timed.
+const COUNTING: &str = "counting what the commands do";
+const SAMPLING: &str = "sampling where the commands spend their time";
+
 /// The amount that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loudness {

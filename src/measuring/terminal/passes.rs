@@ -17,7 +17,9 @@ impl Passes {
     }
 
     pub(super) fn show(&mut self, event: &Event<'_>) {
-        let Event::Begin { cell, block, .. } = event else { return self.messages.show(event) };
+        let Event::Begin { cell, block, .. } = event else {
+            return self.messages.show(event);
+        };
         let line = format!("{} x {}", cell.copies, cell.test.label);
         // That nobody reads it does not matter.
         if self.line != line {

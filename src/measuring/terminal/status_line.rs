@@ -26,12 +26,18 @@ impl StatusLine {
 
     /// Shows these lines instead of the last ones.
     pub fn set(&mut self, lines: Vec<String>) {
-        let columns = terminal_size_of(std::io::stderr()).map_or(COLUMNS, |(columns, _)| usize::from(columns.0));
+        let columns = terminal_size_of(std::io::stderr())
+            .map_or(COLUMNS, |(columns, _)| usize::from(columns.0));
         let erase = self.erase();
         // A line that the terminal breaks would leave its rest behind.
         self.lines = lines
             .iter()
-            .map(|line| super::shown(&words::visible(line)).chars().take(columns.saturating_sub(1)).collect())
+            .map(|line| {
+                super::shown(&words::visible(line))
+                    .chars()
+                    .take(columns.saturating_sub(1))
+                    .collect()
+            })
             .collect();
         write(&(erase + &self.lines.join("\n")));
     }
@@ -82,7 +88,9 @@ mod tests {
 
     #[test]
     fn as_many_lines_are_erased_as_there_were() {
-        let line = |lines: &[&str]| StatusLine { lines: lines.iter().map(|line| (*line).to_owned()).collect() };
+        let line = |lines: &[&str]| StatusLine {
+            lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        };
         assert_eq!(line(&["a", "b", "c"]).erase(), "\x1b[2A\r\x1b[J");
         assert_eq!((line(&["a"]).erase(), line(&[]).erase()), (CLEAR.to_owned(), CLEAR.to_owned()));
     }

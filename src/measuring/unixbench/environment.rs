@@ -1,4 +1,4 @@
-//! UnixBench's variables.
+//! UnixBench's variables. One that is set to nothing counts as unset.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,74 +37,85 @@ impl Environment {
             ("UB_BINDIR", "unixmark measures with its own programs, not with those there"),
             ("UB_GCC_OPTIONS", "unixmark compiles its programs with UnixBench's usual options"),
         ] {
-            ensure!(set(name).is_none(), "{name} is set, but {why}; unset {name}");
+            ensure!(variable(name).is_none(), "{name} is set, but {why}; unset {name}");
         }
+
+        let results = variable("UB_RESULTDIR").unwrap_or_else(|| "results".into());
         let environment = Environment {
-            results: PathBuf::from(set("UB_RESULTDIR").unwrap_or_else(|| "results".into())),
-            tmp: tmp()?,
-            file_name: string("UB_OUTPUT_FILE_NAME")?,
-            csv: string("UB_OUTPUT_CSV")?.is_some_and(|value| value == "true"),
+            results: PathBuf::from(results),
+            tmp: choose_tmp()?,
+            file_name: text_variable("UB_OUTPUT_FILE_NAME")?,
+            csv: text_variable("UB_OUTPUT_CSV")?.is_some_and(|value| value == "true"),
             work_factor: work_factor()?,
             procedure: procedure()?,
         };
         if environment.file_name.as_ref().is_some_and(|name| name.contains('/')) {
-            bail!("UB_OUTPUT_FILE_NAME has a '/': it is a name within UB_RESULTDIR; set that instead");
+            bail!(
+                "UB_OUTPUT_FILE_NAME has a '/': it is a name within UB_RESULTDIR; set that instead"
+            );
         }
+
         make_directory(&environment.results, "UB_RESULTDIR")?;
         make_directory(&environment.tmp, "UB_TMPDIR")?;
         Ok(environment)
     }
 }
 
-/// Returns the procedure that the variable names, if it is set.
-///
-/// # Errors
-/// There is no such procedure.
+/// The procedure that UNIXMARK_PROCEDURE names, if it is set.
 fn procedure() -> Result<Option<Kind>> {
-    let Some(name) = string("UNIXMARK_PROCEDURE")? else { return Ok(None) };
-    let kind = Kind::from_str(&name, false).ok();
-    let why = || format!("UNIXMARK_PROCEDURE is '{name}'; try standard, classic or quick");
-    kind.with_context(why).map(Some)
+    let Some(name) = text_variable("UNIXMARK_PROCEDURE")? else {
+        return Ok(None);
+    };
+    let kind = Kind::from_str(&name, false).ok().with_context(|| {
+        format!("UNIXMARK_PROCEDURE is '{name}'; try standard, classic or quick")
+    })?;
+    Ok(Some(kind))
 }
 
-/// Returns where the programs work. Root's cannot do so in a directory of another user's, such as that user's ./tmp.
+/// The directory in which the programs work: that of UB_TMPDIR, or ./tmp. Where root would work in
+/// another user's directory, it is the usual workplace.
 ///
 /// # Errors
-/// The variable names such a directory.
-fn tmp() -> Result<PathBuf> {
-    let named = set("UB_TMPDIR").map(PathBuf::from);
-    let tmp = named.clone().unwrap_or_else(|| PathBuf::from("tmp"));
-    match check_workplace(&tmp) {
-        Ok(()) => Ok(tmp),
-        Err(why) if named.is_some() => {
-            bail!("the directory {} cannot be used: {why}; set UB_TMPDIR to another", tmp.display())
-        }
-        Err(why) => {
-            let usual = workplace(None);
-            say(&format!("unixmark: the programs work in {}: {why}; UB_TMPDIR names another place", usual.display()));
-            Ok(usual.to_path_buf())
-        }
+/// UB_TMPDIR names another user's directory.
+fn choose_tmp() -> Result<PathBuf> {
+    let named = variable("UB_TMPDIR").map(PathBuf::from);
+    let is_named = named.is_some();
+    let tmp = named.unwrap_or_else(|| PathBuf::from("tmp"));
+    let Err(why) = check_workplace(&tmp) else { return Ok(tmp) };
+    if is_named {
+        bail!("the directory {} cannot be used: {why}; set UB_TMPDIR to another", tmp.display());
     }
+
+    let usual = workplace(None);
+    say(&format!(
+        "unixmark: the programs work in {}: {why}; UB_TMPDIR names another place",
+        usual.display()
+    ));
+    Ok(usual.to_path_buf())
 }
 
-/// Returns how many texts each shell script sorts.
+/// The number of texts that each shell script sorts.
 ///
 /// # Errors
-/// The variable is not such a number.
+/// MULTI_SH_WORK_FACTOR is not such a number.
 pub(super) fn work_factor() -> Result<u32> {
-    let Some(value) = string("MULTI_SH_WORK_FACTOR")? else { return Ok(1) };
+    let Some(value) = text_variable("MULTI_SH_WORK_FACTOR")? else {
+        return Ok(1);
+    };
     match value.parse() {
         Ok(number @ 1..=10_000) => Ok(number),
-        _ => bail!("MULTI_SH_WORK_FACTOR is '{value}', which is not a number from 1 to 10000; unset it, or try 2"),
+        _ => bail!(
+            "MULTI_SH_WORK_FACTOR is '{value}', which is not a number from 1 to 10000; unset it, or try 2"
+        ),
     }
 }
 
-/// A variable that is set and not empty.
-fn set(name: &str) -> Option<OsString> {
+/// The value of a variable that is set and not empty.
+fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-fn string(name: &str) -> Result<Option<String>> {
-    let value = set(name).map(OsString::into_string).transpose();
+fn text_variable(name: &str) -> Result<Option<String>> {
+    let value = variable(name).map(OsString::into_string).transpose();
     value.ok().with_context(|| format!("{name} is not text in UTF-8; try plain letters"))
 }

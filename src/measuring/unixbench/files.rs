@@ -1,4 +1,8 @@
 //! UnixBench's files in the results directory: BASE, BASE.log, BASE.html and BASE.csv.
+//!
+//! The text and the log are made before the run, which takes the name ([`Files::claim`]). The log
+//! grows pass by pass ([`Logged`]), and is written once more at the end with the others
+//! ([`Files::write`]). If nothing was measured, the empty text is removed.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -25,17 +29,17 @@ pub(super) struct Files {
     base: String,
     csv: bool,
     log: File,
-    /// Length of the log before the run.
-    begun: u64,
-    /// The cell whose passes are being added to it.
-    current: Option<usize>,
+    /// Bytes of the log before the run.
+    earlier_log_bytes: u64,
+    /// The cell whose passes are being added to the log.
+    logged_cell: Option<usize>,
     /// True if the text report is a new file, empty until the end.
     is_new: bool,
 }
 
 impl Files {
-    /// Takes the first number that is free today, or the name that the user gave, by making its text and its log: runs
-    /// that are kept in the same directory have such names too.
+    /// Takes the first number that is free today, or the name that the user gave, by making its
+    /// text and its log: runs that are kept in the same directory have such names too.
     ///
     /// # Errors
     /// The directory cannot be written.
@@ -43,25 +47,35 @@ impl Files {
         let directory = environment.results.clone();
         let base = match &environment.file_name {
             Some(name) => name.clone(),
-            None => free(&directory, machine),
+            None => find_free_base(&directory, machine),
         };
         let text = directory.join(&base);
-        let log = open(&text.with_file_name(format!("{base}.log")))?;
-        let begun = log.metadata().map_or(0, |log| log.len());
+        let log = open_to_append(&text.with_file_name(format!("{base}.log")))?;
+        let earlier_log_bytes = log.metadata().map_or(0, |log| log.len());
         let is_new = fs::symlink_metadata(&text).is_err();
-        open(&text)?;
-        Ok(Files { directory, base, csv: environment.csv, log, begun, current: None, is_new })
+        open_to_append(&text)?;
+        Ok(Files {
+            directory,
+            base,
+            csv: environment.csv,
+            log,
+            earlier_log_bytes,
+            logged_cell: None,
+            is_new,
+        })
     }
 
-    /// Returns the observer of a run that is shown by `display`, and logged.
-    pub(super) fn beside<'a>(&'a mut self, display: RunDisplay<'a>) -> Logged<'a> {
+    /// The observer of a run that is shown by `display`, and logged.
+    pub(super) fn log_run<'a>(&'a mut self, display: RunDisplay<'a>) -> Logged<'a> {
         Logged { files: self, display }
     }
 
     /// Adds a pass to the log as it ends. If that fails, so does the whole log at the end.
-    fn passed(&mut self, event: &Event<'_>) {
-        let Event::Ended { cell, trial } = event else { return };
-        let is_first = self.current.replace(trial.cell) != Some(trial.cell);
+    fn log_pass(&mut self, event: &Event<'_>) {
+        let Event::Ended { cell, trial } = event else {
+            return;
+        };
+        let is_first = self.logged_cell.replace(trial.cell) != Some(trial.cell);
         let text = unixbench::passed(&runner::journal_cell(trial.cell, cell), trial, is_first);
         let _ = self.log.write_all(text.as_bytes());
     }
@@ -74,15 +88,23 @@ impl Files {
     ///
     /// # Errors
     /// One of them cannot be written.
-    pub(super) fn write(&self, journal: &Journal, results: &Results, heading: &Heading) -> Result<()> {
-        // The passes once more, with what the tests come to.
+    pub(super) fn write(
+        &self,
+        journal: &Journal,
+        results: &Results,
+        heading: &Heading,
+    ) -> Result<()> {
+        // The passes once more, with the results of the tests.
         let mut log = &self.log;
-        log.set_len(self.begun)
+        log.set_len(self.earlier_log_bytes)
             .and_then(|()| log.write_all(unixbench::log(journal, results).as_bytes()))
-            .with_context(|| format!("{} cannot be written; make room", self.path(".log").display()))?;
+            .with_context(|| {
+                format!("{} cannot be written; make room", self.path(".log").display())
+            })?;
         if results.figures.is_empty() {
             return Ok(());
         }
+
         let text = unixbench::report(results, heading);
         write(&self.path(""), &text)?;
         write(&self.path(".html"), &unixbench::page(results, heading))?;
@@ -109,13 +131,13 @@ impl Observer for Logged<'_> {
     }
 
     fn happened(&mut self, event: &Event<'_>) {
-        self.files.passed(event);
+        self.files.log_pass(event);
         self.display.happened(event);
     }
 }
 
 impl Drop for Files {
-    /// A report of nothing is none.
+    /// Removes the text report if it is still empty: nothing was measured.
     fn drop(&mut self) {
         let text = self.path("");
         if self.is_new && fs::symlink_metadata(&text).is_ok_and(|file| file.len() == 0) {
@@ -124,23 +146,33 @@ impl Drop for Files {
     }
 }
 
-/// Returns the first base name of which no file is there today.
-fn free(directory: &Path, machine: &Machine) -> String {
-    let host = machine.host_name();
-    let start = format!("{host}-{}", today());
-    // A link that leads nowhere takes a name too.
-    let is_taken = |name: String| fs::symlink_metadata(directory.join(name)).is_ok();
-    let is_free = |base: &String| !ENDINGS.iter().any(|ending| is_taken(format!("{base}{ending}")));
-    (1..).map(|number: u32| format!("{start}-{number:02}")).find(is_free).unwrap_or_default()
+/// The first of today's base names that no file has.
+fn find_free_base(directory: &Path, machine: &Machine) -> String {
+    let start = format!("{}-{}", machine.host_name(), today());
+    (1..)
+        .map(|number: u32| format!("{start}-{number:02}"))
+        .find(|base| is_free(directory, base))
+        .unwrap_or_default()
 }
 
-/// Opens a file, which grows if it is there. Where others may write in the directory, a link leads anywhere.
-fn open(path: &Path) -> Result<File> {
+fn is_free(directory: &Path, base: &str) -> bool {
+    ENDINGS.iter().all(|ending| {
+        // A link that leads nowhere takes a name too.
+        fs::symlink_metadata(directory.join(format!("{base}{ending}"))).is_err()
+    })
+}
+
+/// Opens a file, which is made if it is missing. A link is not followed: where others may write in
+/// the directory, it leads anywhere.
+fn open_to_append(path: &Path) -> Result<File> {
     let file = ::files::unfollowed().append(true).create(true).open(path);
-    file.with_context(|| format!("{} cannot be written; set UB_RESULTDIR to a directory that can", path.display()))
+    file.with_context(|| {
+        format!("{} cannot be written; set UB_RESULTDIR to a directory that can", path.display())
+    })
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    ::files::write_atomically(path, text.as_bytes())
-        .with_context(|| format!("{} cannot be written; make room, or set UB_RESULTDIR", path.display()))
+    ::files::write_atomically(path, text.as_bytes()).with_context(|| {
+        format!("{} cannot be written; make room, or set UB_RESULTDIR", path.display())
+    })
 }

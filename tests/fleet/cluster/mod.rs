@@ -1,4 +1,5 @@
-//! Three machines on one host, with Slurm and sshd (`tests/fleet/cluster/cluster`), for as long as a test takes.
+//! Three machines on one host, with Slurm and sshd (`tests/fleet/cluster/cluster`), for as long as
+//! a test takes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +25,10 @@ impl Cluster {
         if !rustix::process::geteuid().is_root() {
             return Err("namespaces and links need root".to_owned());
         }
-        let root = tempfile::Builder::new().prefix("cluster-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let root = tempfile::Builder::new()
+            .prefix("cluster-")
+            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+            .unwrap();
         let mut child = Command::new(script())
             .args([Path::new("up"), root.path()])
             .stdin(Stdio::piped())
@@ -66,7 +70,12 @@ impl Cluster {
     /// A command on the head, which is started in the directory.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(script());
-        command.arg("in").arg(self.path()).arg(program).current_dir(self.path()).stdin(Stdio::null());
+        command
+            .arg("in")
+            .arg(self.path())
+            .arg(program)
+            .current_dir(self.path())
+            .stdin(Stdio::null());
         command
     }
 
@@ -106,7 +115,11 @@ impl Drop for Cluster {
 pub fn await_until(seconds: u64, told: impl Fn() -> String, mut is: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is() {
-        assert!(began.elapsed() < Duration::from_secs(seconds), "not within {seconds} s: {}", told());
+        assert!(
+            began.elapsed() < Duration::from_secs(seconds),
+            "not within {seconds} s: {}",
+            told()
+        );
         std::thread::sleep(Duration::from_millis(200));
     }
 }

@@ -1,5 +1,5 @@
-//! What of the programs is Linux's alone: rows without `needs = ["linux"]` build and work without it, those with it do
-//! not.
+//! What of the programs is Linux's alone: rows without `needs = ["linux"]` build and work without
+//! it, those with it do not.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,7 +16,8 @@ use crate::hand::{Hand, answers, arguments};
 /// A C compiler with the headers and libraries of FreeBSD 14, as a Python package.
 const ZIG: &str = "ziglang==0.17.1";
 
-/// As if this were no Linux: what is Linux's alone is left out, and what is left runs here all the same.
+/// As if this were no Linux: what is Linux's alone is left out, and what is left runs here all the
+/// same.
 const NO_LINUX: Build = Build { cc: "gcc", flags: &["-O1", "-U__linux__"] };
 
 /// Has a part for Linux alone, of the program or of an operation.
@@ -31,16 +32,22 @@ fn needs_linux(test: &Test) -> bool {
 }
 
 fn has_part(test: &Test) -> bool {
-    test.units().any(|unit| std::fs::read_to_string(testing::file("programs").join(unit)).unwrap().contains(PART))
+    test.units().any(|unit| {
+        std::fs::read_to_string(testing::file("programs").join(unit)).unwrap().contains(PART)
+    })
 }
 
 #[test]
 #[ignore = "needs cross compilers and emulation"]
 fn rows_of_a_program_with_a_part_for_linux_need_it_or_work_without_that_part() {
     // Programs that hold rows of both kinds; the others are whole or not at all (below).
-    let portable: Vec<String> = rows().filter(|test| !needs_linux(test)).map(|test| test.program.clone()).collect();
-    let rows: Vec<_> = rows().filter(|test| has_part(test) && portable.contains(&test.program)).collect();
-    assert!(rows.iter().any(|test| needs_linux(test)) && rows.iter().any(|test| !needs_linux(test)));
+    let portable: Vec<String> =
+        rows().filter(|test| !needs_linux(test)).map(|test| test.program.clone()).collect();
+    let rows: Vec<_> =
+        rows().filter(|test| has_part(test) && portable.contains(&test.program)).collect();
+    assert!(
+        rows.iter().any(|test| needs_linux(test)) && rows.iter().any(|test| !needs_linux(test))
+    );
     each(&rows, |test| {
         if needs_linux(test) {
             let why = refusal(test, &[]);
@@ -64,9 +71,15 @@ fn what_every_program_takes_is_posix_or_a_skip() {
     for argument in ["cpu=0", "nice=19", "policy=other", "session=1", "prove_nice=1", "slowed=10"] {
         Hand::test(&null, &program(NO_LINUX, &null), &[argument]).go(20, 2);
     }
-    for argument in
-        ["slack=1", "timeslice=1000", "uclamp_min=1", "idle_latency=1", "cgroup=/", "seccomp=allow", "landlock=1"]
-    {
+    for argument in [
+        "slack=1",
+        "timeslice=1000",
+        "uclamp_min=1",
+        "idle_latency=1",
+        "cgroup=/",
+        "seccomp=allow",
+        "landlock=1",
+    ] {
         let why = refusal(&null, &[argument]);
         assert!(why.starts_with("skip ") && why.contains("needs Linux"), "{argument}: {why}");
     }
@@ -85,19 +98,27 @@ fn every_program_builds_for_freebsd_or_its_rows_need_linux() {
     let zig = zig(&place);
     let mut programs: Vec<Arc<Test>> = Vec::new();
     for test in rows() {
-        let is_known = |known: &Arc<Test>| known.binary() == test.binary() && needs_linux(known) == needs_linux(&test);
+        let is_known = |known: &Arc<Test>| {
+            known.binary() == test.binary() && needs_linux(known) == needs_linux(&test)
+        };
         if !programs.iter().any(is_known) {
             programs.push(test);
         }
     }
     let built: Vec<_> = programs
         .iter()
-        .map(|test| (test, zig.program(test.binary(), &test.units().collect::<Vec<_>>(), &test.define)))
+        .map(|test| {
+            (test, zig.program(test.binary(), &test.units().collect::<Vec<_>>(), &test.define))
+        })
         .collect();
     for (test, built) in &built {
         match built {
             Ok(_) => {
-                assert!(!needs_linux(test) || has_part(test), "{} builds for FreeBSD: it needs no Linux", test.id)
+                assert!(
+                    !needs_linux(test) || has_part(test),
+                    "{} builds for FreeBSD: it needs no Linux",
+                    test.id
+                )
             }
             Err(why) => assert!(needs_linux(test), "{} needs Linux: {why}", test.id),
         }
@@ -113,9 +134,19 @@ fn zig(place: &Path) -> Build {
     let output = Command::new(place.join("bin/python")).args(["-c", find]).output().unwrap();
     let binary = Path::new(testing::stdout(&output).trim()).join("zig");
     let cache = place.join("cache");
-    let caches = ["GLOBAL", "LOCAL"].map(|which| format!("ZIG_{which}_CACHE_DIR={}", cache.display()));
-    let target = ["cc", "-target", "x86_64-freebsd", "-O1", "-lrt", "-lpthread", "-Wno-unused-command-line-argument"];
-    let words = caches.into_iter().chain([binary.display().to_string()]).chain(target.map(str::to_owned));
+    let caches =
+        ["GLOBAL", "LOCAL"].map(|which| format!("ZIG_{which}_CACHE_DIR={}", cache.display()));
+    let target = [
+        "cc",
+        "-target",
+        "x86_64-freebsd",
+        "-O1",
+        "-lrt",
+        "-lpthread",
+        "-Wno-unused-command-line-argument",
+    ];
+    let words =
+        caches.into_iter().chain([binary.display().to_string()]).chain(target.map(str::to_owned));
     let words = words.map(|word| &*word.leak()).collect::<Vec<&str>>();
     Build { cc: "env", flags: words.leak() }
 }

@@ -1,4 +1,5 @@
-//! Years of runs on many hosts, made of recorded journals: what is planted in them is known exactly.
+//! Years of runs on many hosts, made of recorded journals: what is planted in them is known
+//! exactly.
 
 use serde_json::{Value, json};
 
@@ -28,7 +29,10 @@ impl Recorded {
         for mut line in text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
             let keep = match line["type"].as_str().unwrap() {
                 "cell" => line["copies"] == 1,
-                "trial" => ids.contains(&line["cell"].as_u64().unwrap()) && line["block"].as_u64().unwrap() < blocks,
+                "trial" => {
+                    ids.contains(&line["cell"].as_u64().unwrap())
+                        && line["block"].as_u64().unwrap() < blocks
+                }
                 kind => kind != "warning",
             };
             if keep && line["type"] == "cell" {
@@ -61,7 +65,8 @@ impl Recorded {
                 }
                 "trial" => {
                     let cell = cells[line["cell"].as_u64().unwrap() as usize];
-                    let (test, condition) = (cell["test"].as_str().unwrap(), cell["condition"].as_str().unwrap());
+                    let (test, condition) =
+                        (cell["test"].as_str().unwrap(), cell["condition"].as_str().unwrap());
                     let factor = (made.factor)(test, condition, line["block"].as_u64().unwrap());
                     faster(&mut line, factor);
                 }
@@ -100,7 +105,9 @@ fn faster(trial: &mut Value, factor: f64) {
             }
         }
         let values = copy.get_mut("values").and_then(Value::as_object_mut);
-        for number in values.into_iter().flat_map(|values| values.values_mut()).map(|value| &mut value[0]) {
+        for number in
+            values.into_iter().flat_map(|values| values.values_mut()).map(|value| &mut value[0])
+        {
             *number = json!(number.as_f64().unwrap() * factor);
         }
     }

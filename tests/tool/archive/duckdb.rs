@@ -18,7 +18,9 @@ pub fn python_with(package: &str) -> Option<PathBuf> {
         Ok(python) => return Some(python),
         Err(why) => why.to_lowercase(),
     };
-    let offline = ["connection", "resolution", "timed out", "unreachable"].iter().any(|sign| why.contains(sign));
+    let offline = ["connection", "resolution", "timed out", "unreachable"]
+        .iter()
+        .any(|sign| why.contains(sign));
     assert!(offline, "{package} cannot be installed: {why}");
     testing::skip(&format!("pip reaches no package index: {why}"));
     None
@@ -28,7 +30,8 @@ pub fn python_with(package: &str) -> Option<PathBuf> {
 pub fn ask(python: &Path, place: &Path, document: &Path) -> Vec<Value> {
     let script = testing::file("tests/archive.py");
     let mut command = Command::new(python.join("bin/python"));
-    let output = command.arg(script).arg("duckdb").arg(document).current_dir(place).output().unwrap();
+    let output =
+        command.arg(script).arg("duckdb").arg(document).current_dir(place).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }

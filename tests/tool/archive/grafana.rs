@@ -1,4 +1,5 @@
-//! deploy/grafana: the dashboard is of Grafana's model, and its queries find what was planted in an archive.
+//! deploy/grafana: the dashboard is of Grafana's model, and its queries find what was planted in an
+//! archive.
 
 use std::process::Command;
 
@@ -9,8 +10,8 @@ use super::duckdb::{python, python_with};
 use super::{GCC, export_all, keep};
 use testing::{Place, stderr};
 
-/// Three hosts of a kind, of which one is slow, and one of another kind; a new kernel in March makes system calls
-/// slower; the last run of `a` was made by another compiler.
+/// Three hosts of a kind, of which one is slow, and one of another kind; a new kernel in March
+/// makes system calls slower; the last run of `a` was made by another compiler.
 fn months(place: &Place) {
     let base = Recorded::read("tests/runs/years/run.jsonl", 6);
     for host in ["a", "b", "slow", "big"] {
@@ -29,9 +30,17 @@ fn months(place: &Place) {
                         _ => 1.0,
                     }
             };
-            let compiler = if host == "a" && month == 4 { "cc (Debian 14.2.0) 14.2.0" } else { GCC };
+            let compiler =
+                if host == "a" && month == 4 { "cc (Debian 14.2.0) 14.2.0" } else { GCC };
             let started = format!("2026-{month:02}-10T03:00:00+00:00");
-            let made = Made { host, started: &started, facts: &facts, factor: &factor, compiler, fleet: None };
+            let made = Made {
+                host,
+                started: &started,
+                facts: &facts,
+                factor: &factor,
+                compiler,
+                fleet: None,
+            };
             keep(place, &format!("{host}-{month}"), &base.made(&made));
         }
     }
@@ -42,7 +51,9 @@ fn rows(panel: &Value) -> Vec<Value> {
     let columns = panel["columns"].as_array().unwrap();
     let object = |row: &Value| {
         let pairs = columns.iter().zip(row.as_array().unwrap());
-        Value::Object(pairs.map(|(name, value)| (name.as_str().unwrap().to_owned(), value.clone())).collect())
+        Value::Object(
+            pairs.map(|(name, value)| (name.as_str().unwrap().to_owned(), value.clone())).collect(),
+        )
     };
     panel["rows"].as_array().unwrap().iter().map(object).collect()
 }
@@ -57,7 +68,11 @@ fn the_dashboard_shows_what_was_planted() {
     let place = Place::new();
     months(&place);
     export_all(&place);
-    let (Some(python), Some(_)) = (python(), python_with("grafana-foundation-sdk==1769699998!10.1.0")) else { return };
+    let (Some(python), Some(_)) =
+        (python(), python_with("grafana-foundation-sdk==1769699998!10.1.0"))
+    else {
+        return;
+    };
     let output = Command::new(python.join("bin/python"))
         .arg(testing::file("tests/grafana.py"))
         .arg(testing::file("deploy/grafana"))
@@ -72,7 +87,10 @@ fn the_dashboard_shows_what_was_planted() {
         assert!(place["x"].as_u64().unwrap() + place["w"].as_u64().unwrap() <= 24, "{place}");
     }
     let variables = &found["variables"];
-    assert!(variables["program"][0].as_str().unwrap().starts_with(GCC), "the build of most runs: {variables}");
+    assert!(
+        variables["program"][0].as_str().unwrap().starts_with(GCC),
+        "the build of most runs: {variables}"
+    );
     assert_eq!(variables["host"], serde_json::json!(["a", "b", "big", "slow"]));
     assert_eq!(variables["test"][0], "system", "an index first");
 
@@ -87,7 +105,10 @@ fn the_dashboard_shows_what_was_planted() {
     assert!((values[2] / values[1] - 0.9).abs() < 1e-3, "{values:?}");
 
     let latest = rows(&panels["Latest run of each host: syscall"]);
-    assert_eq!((latest.len(), &latest[0]["host"], &latest[3]["host"]), (4, &"big".into(), &"slow".into()));
+    assert_eq!(
+        (latest.len(), &latest[0]["host"], &latest[3]["host"]),
+        (4, &"big".into(), &"slow".into())
+    );
     let b = latest.iter().find(|row| row["host"] == "b").unwrap();
     assert!(near(&b["change_percent"], -10.0) && b["runs"] == 4, "{b}");
 
@@ -101,9 +122,15 @@ fn the_dashboard_shows_what_was_planted() {
 
     let changed = rows(&panels["Facts that changed"]);
     let kernels: Vec<&Value> = changed.iter().filter(|row| row["value"] == "6.12.0").collect();
-    assert!(kernels.len() == 4 && kernels.iter().all(|row| row["earlier"] == "6.1.0"), "{changed:?}");
+    assert!(
+        kernels.len() == 4 && kernels.iter().all(|row| row["earlier"] == "6.1.0"),
+        "{changed:?}"
+    );
     let notes = rows(&found["annotations"]["Facts that changed"]);
-    assert!(notes.iter().any(|note| note["text"].as_str().unwrap().contains("6.1.0 → 6.12.0")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note["text"].as_str().unwrap().contains("6.1.0 → 6.12.0")),
+        "{notes:?}"
+    );
 
     let left_out = rows(&panels["Left out: runs that are not comparable"]);
     assert_eq!((left_out.len(), &left_out[0]["runs"]), (1, &1.into()), "{left_out:?}");

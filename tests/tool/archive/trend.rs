@@ -9,7 +9,8 @@ use testing::{Place, contents, stderr, stdout};
 #[test]
 fn journals_are_not_read_where_there_are_summaries() {
     let place = Place::new();
-    let journal = keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
+    let journal =
+        keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
     let trend = || stdout(&place.unixmark("report --trend syscall").output().unwrap());
     let shown = trend();
     export_all(&place);
@@ -23,7 +24,9 @@ fn journals_are_not_read_where_there_are_summaries() {
     assert!(!shown.is_empty() && trend() == shown);
     export_all(&place);
     assert_eq!(contents(&place.root.path().join("archive")), exported);
-    assert!(stdout(&place.unixmark("list runs").output().unwrap()).contains("run syscall pipe spawn"));
+    assert!(
+        stdout(&place.unixmark("list runs").output().unwrap()).contains("run syscall pipe spawn")
+    );
     // The summary is a cache: without it the journal is read, and found damaged.
     std::fs::remove_file(journal.with_extension("json")).unwrap();
     assert_eq!(export(&place, "").0, 1);
@@ -38,7 +41,14 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
         let started = format!("2026-03-{day:02}T03:00:00+00:00");
         let facts = [("kernel.release", kernel), ("cpu.microcode", "0x1")];
         let factor = |test: &str, _: &str, _: u64| if test == "syscall" { rate } else { 1.0 };
-        let made = Made { host, started: &started, facts: &facts, factor: &factor, compiler: GCC, fleet: None };
+        let made = Made {
+            host,
+            started: &started,
+            facts: &facts,
+            factor: &factor,
+            compiler: GCC,
+            fleet: None,
+        };
         keep(&place, &format!("{host}-{day}"), &base.made(&made));
     };
     for day in 1..=9 {
@@ -51,18 +61,25 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    assert!(text.contains("alpha-2026-03-20-01 kernel: 6.1.0 -> 6.12.0") && !text.contains("beta"), "{text}");
+    assert!(
+        text.contains("alpha-2026-03-20-01 kernel: 6.1.0 -> 6.12.0") && !text.contains("beta"),
+        "{text}"
+    );
     let words = testing::flat(&text);
     assert!(words.contains("10.9 % lower (worse) than the mean of the 9 runs before it"), "{text}");
     assert!(words.contains("one run in twenty would be more than 2."), "{text}");
     assert!(words.contains("Changed before it: kernel 6.1.0 -> 6.12.0."), "{text}");
-    let json: Value = serde_json::from_slice(&run("syscall --format json --host all").stdout).unwrap();
+    let json: Value =
+        serde_json::from_slice(&run("syscall --format json --host all").stdout).unwrap();
     assert_eq!(json["format"], "unixmark-trend/3");
     let points = json["points"].as_array().unwrap();
     assert_eq!((points.len(), &json["series"][0]["before"]), (11, &9.into()));
     // A host is a series of its own.
     assert_eq!(json["series"][1]["common"]["host"], "beta", "{json}");
-    assert!(json["series"][0]["p"].as_f64().unwrap() < 0.01 && json["series"][1]["p"].is_null(), "{json}");
+    assert!(
+        json["series"][0]["p"].as_f64().unwrap() < 0.01 && json["series"][1]["p"].is_null(),
+        "{json}"
+    );
     // From the third run at a lower level on, that is a change, with what changed there.
     for day in [21, 22, 23] {
         add("alpha", day, "6.12.0", 0.9 + f64::from(day % 3) / 100.0);
@@ -70,11 +87,18 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
     let words = testing::flat(&stdout(&run("syscall")));
     assert!(words.contains("Since alpha-2026-03-20-01 the level is 10."), "{words}");
     assert!(
-        words.contains("% lower (worse; 95 %: ") && words.contains("Changed there: kernel 6.1.0 -> 6.12.0."),
+        words.contains("% lower (worse; 95 %: ")
+            && words.contains("Changed there: kernel 6.1.0 -> 6.12.0."),
         "{words}"
     );
-    assert!(words.contains("tests together: 0.0 %, so this test changed rather than the machine"), "{words}");
-    assert!(words.contains("than the mean of the 3 runs since the last change of level before it"), "{words}");
+    assert!(
+        words.contains("tests together: 0.0 %, so this test changed rather than the machine"),
+        "{words}"
+    );
+    assert!(
+        words.contains("than the mean of the 3 runs since the last change of level before it"),
+        "{words}"
+    );
     for (format, words) in [
         ("csv", "alpha-2026-03-20-01,alpha,kernel: 6.1.0 -> 6.12.0"),
         ("markdown", "| kernel: 6.1.0 -&gt; 6.12.0 |"),
@@ -86,13 +110,22 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
     // A machine that changes takes all of its tests along.
     for day in 1..=12 {
         let started = format!("2026-04-{day:02}T03:00:00+00:00");
-        let factor = |_: &str, _: &str, _: u64| if day > 6 { 0.8 } else { 1.0 } + f64::from(day % 3) / 100.0;
-        let made = Made { host: "gamma", started: &started, facts: &[], factor: &factor, compiler: GCC, fleet: None };
+        let factor =
+            |_: &str, _: &str, _: u64| if day > 6 { 0.8 } else { 1.0 } + f64::from(day % 3) / 100.0;
+        let made = Made {
+            host: "gamma",
+            started: &started,
+            facts: &[],
+            factor: &factor,
+            compiler: GCC,
+            fleet: None,
+        };
         keep(&place, &format!("gamma-{day}"), &base.made(&made));
     }
     let words = testing::flat(&stdout(&run("syscall --host gamma")));
     assert!(
-        words.contains("Since gamma-2026-04-07-01") && words.contains("so the machine changed, not this test alone"),
+        words.contains("Since gamma-2026-04-07-01")
+            && words.contains("so the machine changed, not this test alone"),
         "{words}"
     );
     // An unknown test and an unknown host.

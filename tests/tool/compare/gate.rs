@@ -21,7 +21,10 @@ fn a_gate_for_continuous_integration() {
     };
     let (failed, said) = code("--fail-on 5% a b");
     assert_eq!(failed, 1);
-    assert!(said.contains("syscall (score, 1 copy, load none, condition none) is slower in B by"), "{said}");
+    assert!(
+        said.contains("syscall (score, 1 copy, load none, condition none) is slower in B by"),
+        "{said}"
+    );
     for told in [
         "measure only these again, once as a was and once as b",
         "`unixmark run syscall -c 1`",
@@ -29,7 +32,9 @@ fn a_gate_for_continuous_integration() {
     ] {
         assert!(said.contains(told), "{told}: {said}");
     }
-    for (words, status) in [("a b", 0), ("--fail-on 30 a b", 0), ("--fail-on 5% b a", 0), ("a c", 3)] {
+    for (words, status) in
+        [("a b", 0), ("--fail-on 30 a b", 0), ("--fail-on 5% b a", 0), ("a c", 3)]
+    {
         assert_eq!(code(words).0, status, "{words}");
     }
     for (words, told) in [
@@ -54,7 +59,8 @@ fn what_a_gate_cannot_tell_has_a_status_of_its_own() {
     let run = |name, seed| Made::new(name, seed).rate("pipe", 1e6, 4);
     let place = place(&[run("a", 21), run("b", 22)]);
     for (words, status) in [("", 0), ("--strict-gate", 4)] {
-        let (code, said) = compare(&place, &format!("a b --fail-on 0.01% --threshold 0.01% {words}"));
+        let (code, said) =
+            compare(&place, &format!("a b --fail-on 0.01% --threshold 0.01% {words}"));
         assert_eq!(code, status, "{said}");
         assert!(said.contains("the 0.01 % gate cannot judge 1 comparison: "), "{said}");
     }
@@ -70,14 +76,16 @@ fn looks(second: f64) -> Place {
     place(&[a, b, rate("a2", 3, 1.0), rate("b2", 4, 1.0 - second)])
 }
 
-/// Without earlier runs like them, what differs between two runs fails only if a second look shows it.
+/// Without earlier runs like them, what differs between two runs fails only if a second look shows
+/// it.
 #[test]
 fn two_runs_alone_never_fail() {
     let place = looks(0.1);
     let (code, said) = compare(&place, "--fail-on 5% a b");
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("is worse (\"differs between the runs\") in B by") && said.contains("so it passes"),
+        said.contains("is worse (\"differs between the runs\") in B by")
+            && said.contains("so it passes"),
         "{said}"
     );
     assert!(said.contains("--confirm latest~1 latest"), "{said}");
@@ -85,7 +93,10 @@ fn two_runs_alone_never_fail() {
     assert!(code == 1 && said.contains("and again in the second look: -"), "{code}: {said}");
     let output = looks(0.1).unixmark("compare --format json --fail-on 5% a b").output().unwrap();
     let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!((&report["gate"]["open"], &report["gate"]["suspects"][0]["closes"]), (&true.into(), &false.into()));
+    assert_eq!(
+        (&report["gate"]["open"], &report["gate"]["suspects"][0]["closes"]),
+        (&true.into(), &false.into())
+    );
 }
 
 #[test]
@@ -101,14 +112,19 @@ fn a_loss_fails_only_if_it_is_there_again() {
     let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let suspect = &report["gate"]["suspects"][0];
     assert_eq!((&report["gate"]["open"], &suspect["confirmed"]), (&true.into(), &false.into()));
-    assert_eq!((&suspect["test"], &suspect["second"]["test"]), (&"syscall".into(), &"syscall".into()));
+    assert_eq!(
+        (&suspect["test"], &suspect["second"]["test"]),
+        (&"syscall".into(), &"syscall".into())
+    );
 }
 
-/// Machines that are alike never fail, although one in twenty comparisons passes for a difference at the first look.
+/// Machines that are alike never fail, although one in twenty comparisons passes for a difference
+/// at the first look.
 #[test]
 fn luck_seldom_strikes_twice() {
     let run = |name: &str, seed: u64| {
-        let made = Made::new(name, seed).rate("slower", if name.starts_with('b') { 8e5 } else { 1e6 }, 10);
+        let made =
+            Made::new(name, seed).rate("slower", if name.starts_with('b') { 8e5 } else { 1e6 }, 10);
         (0..20).fold(made, |made, test| made.rate(&format!("t{test}"), 1e6, 10))
     };
     let results = |runs: [Made; 2]| {
@@ -140,22 +156,33 @@ fn a_second_look_that_is_none() {
     later.iter().for_each(|run| drop(run.write(&place)));
     let (code, said) = compare(&place, "--fail-on 5% a b --confirm a3 b3");
     assert_eq!(code, 1);
-    assert!(said.contains("the second look is inconclusive") && said.contains("not later than the first"), "{said}");
+    assert!(
+        said.contains("the second look is inconclusive")
+            && said.contains("not later than the first"),
+        "{said}"
+    );
     for name in ["a5", "b5"] {
         Made::new(name, 21).rate("syscall", 1e6, 1).write(&place);
     }
-    assert_eq!(compare(&place, "--fail-on 5% a b --confirm a5 b5").0, 1, "one trial clears nothing");
+    assert_eq!(
+        compare(&place, "--fail-on 5% a b --confirm a5 b5").0,
+        1,
+        "one trial clears nothing"
+    );
     let built = Made::new("b4", 20).rate("syscall", 9e5, 10).with(|journal| {
         journal.run.build = Some(journal::Build { hash: "ffff".to_owned(), ..Default::default() });
     });
     built.write(&place);
     let (_, said) = compare(&place, "--fail-on 5% a b --confirm a2 b4");
-    assert!(said.contains("the second look ran another build of B") && said.contains("builds differ"), "{said}");
+    assert!(
+        said.contains("the second look ran another build of B") && said.contains("builds differ"),
+        "{said}"
+    );
     for (words, told) in [
         ("--confirm a2 b2 a b", "--fail-on"),
         ("--fail-on 5 a b --confirm a b2", "are the same run"),
-        ("--fail-on 5 a b --confirm a2", "compares two runs with two"),
-        ("--fail-on 5 a b a2 --confirm b2 a2", "compares two runs with two"),
+        ("--fail-on 5 a b --confirm a2", "needs two runs and two made later"),
+        ("--fail-on 5 a b a2 --confirm b2 a2", "needs two runs and two made later"),
         ("--fail-on 5 --paired a b --confirm a2 b2", "cannot be used with"),
     ] {
         let (code, said) = compare(&place, words);
@@ -165,21 +192,37 @@ fn a_second_look_that_is_none() {
 
 #[test]
 fn what_is_lost_fails() {
-    let a = Made::new("a", 1).rate("syscall", 1e6, 8).rate("pipe", 1e6, 8).without("spawn", None, Some("it hung"));
+    let a = Made::new("a", 1).rate("syscall", 1e6, 8).rate("pipe", 1e6, 8).without(
+        "spawn",
+        None,
+        Some("it hung"),
+    );
     let b = Made::new("b", 2).rate("syscall", 1e6, 8).without("pipe", None, Some("it crashed"));
     let b = b.without("spawn", None, Some("it hung")).rate("execl", 1e3, 8);
     let place = place(&[a, b]);
     let (code, said) = compare(&place, "--fail-on 5% a b");
     assert_eq!(code, 1);
-    assert!(said.contains("pipe (1 copy, load none, condition none) is missing: failed in B: it crashed"), "{said}");
-    assert!(said.contains("2 other cells could not be compared: ignored") && !said.contains("measure only"), "{said}");
+    assert!(
+        said.contains(
+            "pipe (1 copy, load none, condition none) is missing: failed in B: it crashed"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("2 other cells could not be compared: ignored")
+            && !said.contains("measure only"),
+        "{said}"
+    );
     // What is new in the other, or failed in both, is no loss; without a gate nothing is.
     let (code, said) = compare(&place, "--fail-on 5% b a");
     assert!(code == 1 && said.contains("execl") && !said.contains("pipe ("), "{code}, {said}");
     assert_eq!(compare(&place, "a b").0, 0);
     // Of rounds, A is what was changed.
     let (code, said) = compare(&place, "--paired --fail-on 5% b a");
-    assert!(code == 1 && said.contains("pipe (1 copy") && said.contains("failed in A1: it crashed"), "{said}");
+    assert!(
+        code == 1 && said.contains("pipe (1 copy") && said.contains("failed in A1: it crashed"),
+        "{said}"
+    );
     // Nothing left at all.
     Made::new("c", 3).without("syscall", Some("no such call"), None).write(&place);
     assert_eq!((compare(&place, "--fail-on 5% a c").0, compare(&place, "a c").0), (1, 3));
@@ -190,7 +233,8 @@ fn commands(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Runs that were made by the tool: each command that is printed is run as printed, and measures what it should.
+/// Runs that were made by the tool: each command that is printed is run as printed, and measures
+/// what it should.
 #[test]
 fn the_suggested_commands_repeat_the_runs() {
     let place = Place::new();
@@ -202,8 +246,15 @@ fn the_suggested_commands_repeat_the_runs() {
     assert_eq!(code, 0, "{said}");
     let commands = commands(&said);
     let [as_a, as_b, confirm] = &commands[..] else { panic!("{said}") };
-    assert!(as_a.contains("count=1000") && as_b.contains("count=500") && as_a.contains("--patience 3s"), "{said}");
-    let path = std::path::Path::new(env!("CARGO_BIN_EXE_unixmark")).parent().unwrap().display().to_string();
+    assert!(
+        as_a.contains("count=1000") && as_b.contains("count=500") && as_a.contains("--patience 3s"),
+        "{said}"
+    );
+    let path = std::path::Path::new(env!("CARGO_BIN_EXE_unixmark"))
+        .parent()
+        .unwrap()
+        .display()
+        .to_string();
     let run = |command: &str| {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", command]).env("UNIXMARK_RESULTS", place.results());
@@ -233,19 +284,30 @@ fn the_suggested_commands_run_nothing_of_others() {
     assert_eq!(code, 0, "{said}");
     let commands = commands(&said);
     let theirs = commands.iter().find(|command| command.contains("count=500")).unwrap();
-    assert!(!theirs.contains("--program") && said.contains("(left out: --dir and --program: "), "{said}");
-    assert!(commands.iter().any(|command| command.contains("--program") && command.contains("count=1000")), "{said}");
+    assert!(
+        !theirs.contains("--program") && said.contains("(left out: --dir and --program: "),
+        "{said}"
+    );
+    assert!(
+        commands
+            .iter()
+            .any(|command| command.contains("--program") && command.contains("count=1000")),
+        "{said}"
+    );
 }
 
 #[test]
 fn sides_can_be_named() {
     let rate = |name, seed, speed: f64| Made::new(name, seed).rate("syscall", 1e6 * speed, 24);
-    let place = place(&[rate("b1", 1, 1.0), rate("c1", 2, 0.8), rate("b2", 3, 1.0), rate("c2", 4, 0.8)]);
+    let place =
+        place(&[rate("b1", 1, 1.0), rate("c1", 2, 0.8), rate("b2", 3, 1.0), rate("c2", 4, 0.8)]);
     let text = |words: &str| stdout(&place.unixmark(&format!("compare {words}")).output().unwrap());
     assert_eq!(text("--changed c1 --base b1"), text("b1 c1"));
     // In rounds too the base is A; --paired goes on with the thesis's order, and its tables.
-    let (named, paired) =
-        (super::made::json(&place, "--base b1 b2 --changed c1 c2"), super::made::json(&place, "--paired c1 b1 c2 b2"));
+    let (named, paired) = (
+        super::made::json(&place, "--base b1 b2 --changed c1 c2"),
+        super::made::json(&place, "--paired c1 b1 c2 b2"),
+    );
     let (one, other) = (&named["comparisons"][0], &paired["comparisons"][0]);
     for key in ["delta", "low", "high", "verdict", "n", "test"] {
         assert_eq!(one[key], other[key], "{key}");
@@ -254,15 +316,21 @@ fn sides_can_be_named() {
     assert!(named["thesis"].is_null() && paired["thesis"].is_object());
     let (named, paired) = (text("--base b1 b2 --changed c1 c2"), text("--paired c1 b1 c2 b2"));
     let sides = |text: &str, letters: [&str; 2]| {
-        let line = |start: String| text.lines().find(|line| line.trim_start().starts_with(&start)).unwrap().to_owned();
-        line(format!("{}1:", letters[0])).contains("b1") && line(format!("{}1:", letters[1])).contains("c1")
+        let line = |start: String| {
+            text.lines().find(|line| line.trim_start().starts_with(&start)).unwrap().to_owned()
+        };
+        line(format!("{}1:", letters[0])).contains("b1")
+            && line(format!("{}1:", letters[1])).contains("c1")
     };
     assert!(named.contains("B against A: 1 slower") && sides(&named, ["A", "B"]), "{named}");
     assert!(paired.contains("A against B: 1 slower") && sides(&paired, ["B", "A"]), "{paired}");
     let flat = testing::flat(&named);
-    assert!(flat.contains("B1 against A1, B2 against A2: B is what was changed, A what it is measured"), "{named}");
+    assert!(
+        flat.contains("B1 against A1, B2 against A2: B is what was changed, A what it is measured"),
+        "{named}"
+    );
     for (words, reason) in [
-        ("--base b1 b2 --changed c1", "name as many runs each"),
+        ("--base b1 b2 --changed c1", "must name equally many runs"),
         ("--base b1", "--changed"),
         ("b1 c1 --base b2 --changed c2", "cannot be used with"),
     ] {
@@ -279,8 +347,16 @@ fn what_keeps_runs_apart_is_named() {
     nice.journal.cells[0].key.condition = "nice=10".to_owned();
     let place = place(&[rate("plain", 1), slack, nice]);
     let json = super::made::json(&place, "plain slack");
-    assert_eq!((json["comparable"].as_bool(), json["unlike"][0].as_str()), (Some(false), Some("options")), "{json}");
-    assert!(json["warnings"].to_string().contains("none (A), slack=500000 (B)"), "{}", json["warnings"]);
+    assert_eq!(
+        (json["comparable"].as_bool(), json["unlike"][0].as_str()),
+        (Some(false), Some("options")),
+        "{json}"
+    );
+    assert!(
+        json["warnings"].to_string().contains("none (A), slack=500000 (B)"),
+        "{}",
+        json["warnings"]
+    );
     let (code, said) = compare(&place, "plain nice");
     assert_eq!(code, 3, "{said}");
     let commands = commands(&said);
@@ -292,7 +368,9 @@ fn what_keeps_runs_apart_is_named() {
 fn a_report_that_does_not_describe_its_system_is_a_line() {
     let place = Place::new();
     let report = testing::file("tests/vectors/unixbench_1copy_report.txt");
-    let import = |more: &str| place.unixmark("import").arg(&report).args(more.split_whitespace()).output().unwrap();
+    let import = |more: &str| {
+        place.unixmark("import").arg(&report).args(more.split_whitespace()).output().unwrap()
+    };
     assert_eq!(import("").status.code(), Some(0));
     assert_eq!(place.run("syscall -c 1 -i 2 -q").status.code(), Some(0));
     let text = stdout(&place.unixmark("compare latest~1 latest").output().unwrap());

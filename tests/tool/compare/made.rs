@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use analysis::Results;
 use catalogue::{Catalogue, Metric};
 use journal::{
-    Build, Cell, Copy, End, Ended, Fact, Frame, Journal, Key, Procedure, Record, Recorder, Run, Schedule, Trial, Writer,
+    Build, Cell, Copy, End, Ended, Fact, Frame, Journal, Key, Procedure, Record, Recorder, Run,
+    Schedule, Trial, Writer,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -46,14 +47,22 @@ impl Made {
             ..Run::default()
         };
         let end = Some(End { reason: Ended::Complete, seconds: 60.0 });
-        Made { journal: Journal { run, end, ..Journal::default() }, random: Pcg64Mcg::seed_from_u64(seed) }
+        Made {
+            journal: Journal { run, end, ..Journal::default() },
+            random: Pcg64Mcg::seed_from_u64(seed),
+        }
     }
 
     fn cell(&mut self, test: &str, metric: Metric, unit: &str, load: &str) -> usize {
         let id = self.journal.cells.len();
         self.journal.cells.push(Cell {
             id,
-            key: Key { test: test.to_owned(), copies: 1, load: load.to_owned(), condition: "none".to_owned() },
+            key: Key {
+                test: test.to_owned(),
+                copies: 1,
+                load: load.to_owned(),
+                condition: "none".to_owned(),
+            },
             label: format!("Test of {test}"),
             metric,
             unit: unit.to_owned(),
@@ -70,13 +79,21 @@ impl Made {
         let cell = self.cell(test, Metric::Rate, "lps", "none");
         for block in 0..trials {
             let count = (rate * noise(&mut self.random).exp()).round() as u64;
-            let copies = vec![Copy { slices: vec![[0, 1_000_000_000, count].into()], ..Copy::default() }];
-            self.journal.trials.push(Trial { cell, block, at: f64::from(block), copies, ..Trial::default() });
+            let copies =
+                vec![Copy { slices: vec![[0, 1_000_000_000, count].into()], ..Copy::default() }];
+            self.journal.trials.push(Trial {
+                cell,
+                block,
+                at: f64::from(block),
+                copies,
+                ..Trial::default()
+            });
         }
         self
     }
 
-    /// An interactive test: wakes `late` µs late about, and its frames take `work` of the 10 ms they have.
+    /// An interactive test: wakes `late` µs late about, and its frames take `work` of the 10 ms
+    /// they have.
     pub fn latency(mut self, load: &str, late: f64, work: u64, frames: u64, trials: u32) -> Made {
         let cell = self.cell("audio", Metric::Latency, "ms", load);
         for block in 0..trials {
@@ -89,11 +106,19 @@ impl Made {
             for number in 0..frames {
                 let planned = number * 10_000_000;
                 let wait = (late * 1e3 * (1.0 - self.random.random::<f64>()).ln().abs()) as u64;
-                let done = (number % 50 != 0 || work < 9).then_some(planned + wait + work * 1_000_000);
+                let done =
+                    (number % 50 != 0 || work < 9).then_some(planned + wait + work * 1_000_000);
                 recorder.add(Frame { planned, sent: planned, woke: planned + wait, done });
             }
-            let copies = vec![Copy { frames: Some(Box::new(recorder.finish(None))), ..Copy::default() }];
-            self.journal.trials.push(Trial { cell, block, at: f64::from(block), copies, ..Trial::default() });
+            let copies =
+                vec![Copy { frames: Some(Box::new(recorder.finish(None))), ..Copy::default() }];
+            self.journal.trials.push(Trial {
+                cell,
+                block,
+                at: f64::from(block),
+                copies,
+                ..Trial::default()
+            });
         }
         self
     }

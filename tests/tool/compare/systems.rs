@@ -7,8 +7,13 @@ use super::made::{Made, json, place, text};
 
 /// A run of a few tests of the index, where `starts` is what starting programs comes to.
 fn made(name: &str, seed: u64, libc: &str, starts: f64) -> Made {
-    let made = Made::new(name, seed).rate("execl", 3e3 * starts, 24).rate("shell1", 5e3 * starts, 24);
-    let made = made.rate("syscall", 1e6, 24).rate("pipe", 8e5, 24).rate("dhry2reg", 5e7, 24).rate("fstime", 4e5, 24);
+    let made =
+        Made::new(name, seed).rate("execl", 3e3 * starts, 24).rate("shell1", 5e3 * starts, 24);
+    let made = made
+        .rate("syscall", 1e6, 24)
+        .rate("pipe", 8e5, 24)
+        .rate("dhry2reg", 5e7, 24)
+        .rate("fstime", 4e5, 24);
     made.fact("software.libc", libc).fact("kernel.release", "6.1")
 }
 
@@ -29,7 +34,11 @@ fn systems_stand_side_by_side() {
     // A and B are ties: they have no order.
     for letter in ["A", "B"] {
         let score = &execl["scores"][letter];
-        assert_eq!((&score["mark"], &score["rank"]), (&Value::Null, &serde_json::json!([1, 2])), "{score}");
+        assert_eq!(
+            (&score["mark"], &score["rank"]),
+            (&Value::Null, &serde_json::json!([1, 2])),
+            "{score}"
+        );
     }
     let hanoi = row(&report, "hanoi");
     assert!(hanoi["scores"]["A"].is_null() && hanoi["scores"]["C"]["rank"].is_null());
@@ -44,7 +53,11 @@ fn systems_stand_side_by_side() {
 
 #[test]
 fn rows_are_sorted_by_any_column() {
-    let place = place(&[made("a", 1, "glibc", 1.0), made("b", 2, "glibc", 0.5), made("c", 3, "glibc", 2.0)]);
+    let place = place(&[
+        made("a", 1, "glibc", 1.0),
+        made("b", 2, "glibc", 0.5),
+        made("c", 3, "glibc", 2.0),
+    ]);
     let order = |by: &str| -> Vec<String> {
         let report = json(&place, &format!("a b c --side-by-side --sort {by}"));
         let rows = report["systems"].as_array().unwrap();
@@ -55,11 +68,16 @@ fn rows_are_sorted_by_any_column() {
     let mut by_name = order("test");
     by_name.sort();
     assert_eq!(order("test"), by_name);
-    let firsts = |by: &str| order(by)[..2].iter().filter(|test| ["execl", "shell1"].contains(&test.as_str())).count();
+    let firsts = |by: &str| {
+        order(by)[..2].iter().filter(|test| ["execl", "shell1"].contains(&test.as_str())).count()
+    };
     assert_eq!((firsts("spread"), firsts("b"), firsts("c")), (2, 2, 0), "C is best at them");
     let wrong = place.unixmark("compare a b c --side-by-side --sort Z").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(stderr(&wrong).contains("'Z' is not a column; --sort takes test, spread, or a run: A, B, C"));
+    assert!(
+        stderr(&wrong)
+            .contains("'Z' is not a column; --sort takes test, spread, or a run: A, B, C")
+    );
 }
 
 #[test]

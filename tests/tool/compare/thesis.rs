@@ -52,7 +52,8 @@ fn both_pairs() -> Value {
     let on: Map<String, Value> = off
         .iter()
         .map(|(label, test)| {
-            let delta = SECOND.iter().find(|(known, _)| known == label).map_or(0.0, |(_, delta)| *delta);
+            let delta =
+                SECOND.iter().find(|(known, _)| known == label).map_or(0.0, |(_, delta)| *delta);
             let value = test["value"].as_f64().unwrap() * (1.0 + delta / 100.0);
             (label.clone(), json!({"value": value, "unit": test["unit"]}))
         })
@@ -88,14 +89,20 @@ fn the_first_pair_comes_out_exactly() {
         let all = report["comparisons"].as_array().unwrap();
         let one = all.iter().find(|one| one["label"] == label.as_str()).unwrap();
         assert!((one["delta"].as_f64().unwrap() - delta).abs() < 1e-8, "{one}");
-        assert_eq!((one["verdict_text"].as_str(), one["low"].as_f64()), (Some("undecided (no interval)"), None));
+        assert_eq!(
+            (one["verdict_text"].as_str(), one["low"].as_f64()),
+            (Some("undecided (no interval)"), None)
+        );
         assert_eq!((one["run"].as_str(), one["against"].as_str()), (Some("A"), Some("B")));
     }
     // ON over OFF, the geometric mean of all 27.
     let total = &report["totals"][0];
     assert_eq!(total["rates"], 27);
     assert_eq!(format!("{:.4}", 1.0 + total["delta"].as_f64().unwrap() / 100.0), "0.9093");
-    assert_eq!(report["runs"][0]["comment"].as_str().unwrap().rsplit("; ").next(), Some("auditing on"));
+    assert_eq!(
+        report["runs"][0]["comment"].as_str().unwrap().rsplit("; ").next(),
+        Some("auditing on")
+    );
 }
 
 #[test]
@@ -110,10 +117,16 @@ fn the_index_of_byte_hides_what_the_geometric_mean_shows() {
     let runs = import(&place, &table);
     let report = made::json(&place, &format!("--paired {}", runs.join(" ")));
     assert_eq!(report["totals"][0]["rates"], 6);
-    assert_eq!(format!("{:.4}", 1.0 + report["totals"][0]["delta"].as_f64().unwrap() / 100.0), "0.9720");
+    assert_eq!(
+        format!("{:.4}", 1.0 + report["totals"][0]["delta"].as_f64().unwrap() / 100.0),
+        "0.9720"
+    );
     let index = |run: &str| place.json(run)["index"][0].clone();
     let (on, off) = (index(&runs[0]), index(&runs[1]));
-    assert_eq!(format!("{:.1} {:.1}", on["score"].as_f64().unwrap(), off["score"].as_f64().unwrap()), "1.1 1.1");
+    assert_eq!(
+        format!("{:.1} {:.1}", on["score"].as_f64().unwrap(), off["score"].as_f64().unwrap()),
+        "1.1 1.1"
+    );
 }
 
 #[test]
@@ -138,7 +151,10 @@ fn both_pairs_have_its_figure() {
         ("Arithmetic Test (type = register)", 0.216_395),
         ("File Read (10 seconds)", 11.692_307),
     ] {
-        assert!((row(&report, label)["delta3"].as_f64().unwrap() - delta3).abs() < 1.1e-6, "{label}");
+        assert!(
+            (row(&report, label)["delta3"].as_f64().unwrap() - delta3).abs() < 1.1e-6,
+            "{label}"
+        );
     }
     let text = made::text(&place, &words);
     for told in [
@@ -151,13 +167,24 @@ fn both_pairs_have_its_figure() {
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let markdown = made::text(&place, &format!("--format markdown {words}"));
-    assert!(markdown.contains("| System Call Overhead Test | -85.219440 | -84.800000 | 0.419440 |"), "{markdown}");
-    assert!(markdown.contains("| Dc: sqrt(2) to 99 decimal places | 17.527989 | 1.21x |"), "{markdown}");
+    assert!(
+        markdown.contains("| System Call Overhead Test | -85.219440 | -84.800000 | 0.419440 |"),
+        "{markdown}"
+    );
+    assert!(
+        markdown.contains("| Dc: sqrt(2) to 99 decimal places | 17.527989 | 1.21x |"),
+        "{markdown}"
+    );
     let csv = made::text(&place, &format!("--format csv {words}"));
     assert!(csv.lines().next().unwrap().ends_with(",warnings,delta1,delta2,delta3"), "{csv}");
-    let fields = |line: &str| line.rsplit(',').take(3).map(|field| field.parse::<f64>().unwrap()).collect::<Vec<f64>>();
+    let fields = |line: &str| {
+        line.rsplit(',').take(3).map(|field| field.parse::<f64>().unwrap()).collect::<Vec<f64>>()
+    };
     let syscall = fields(csv.lines().find(|line| line.contains(",syscall,")).unwrap());
-    assert!((syscall[2] + 85.219_440_353).abs() < 1e-8 && (syscall[1] + 84.8).abs() < 1e-8, "{syscall:?}");
+    assert!(
+        (syscall[2] + 85.219_440_353).abs() < 1e-8 && (syscall[1] + 84.8).abs() < 1e-8,
+        "{syscall:?}"
+    );
 }
 
 #[test]
@@ -174,14 +201,23 @@ fn a_zero_of_too_few_digits_says_so() {
     ] {
         let found = row(&report, label)["resolution"].as_f64();
         assert_eq!(found.is_some(), resolution.is_some(), "{label}");
-        assert!((found.unwrap_or(0.0) - resolution.unwrap_or(0.0)).abs() < 1e-9, "{label}: {found:?}");
+        assert!(
+            (found.unwrap_or(0.0) - resolution.unwrap_or(0.0)).abs() < 1e-9,
+            "{label}: {found:?}"
+        );
     }
     let text = made::text(&place, &words);
     assert!(text.contains("0±6.3%") && text.contains("0 ± 6.3\n"), "{text}");
     let warned = made::of(&report, "shell8", "score")["warnings"].to_string();
-    assert!(warned.contains("1.6 lpm has so few digits that one unit of the last is 6.25 % of it"), "{warned}");
+    assert!(
+        warned.contains("1.6 lpm has so few digits that one unit of the last is 6.25 % of it"),
+        "{warned}"
+    );
     // Runs measured here have all their digits.
-    let own = made::place(&[Made::new("a", 1).rate("few", 3.0, 8), Made::new("b", 2).rate("few", 3.0, 8)]);
+    let own = made::place(&[
+        Made::new("a", 1).rate("few", 3.0, 8),
+        Made::new("b", 2).rate("few", 3.0, 8),
+    ]);
     assert!(made::json(&own, "a b")["comparisons"][0]["resolution"].is_null());
 }
 
@@ -198,16 +234,27 @@ fn latencies_and_many_rounds_have_the_same_table() {
     let report = made::json(&place, words);
     let rows = report["thesis"]["rows"].as_array().unwrap();
     // Three times the latency is a third of the rate; met deadlines are no rate.
-    assert_eq!(rows.iter().map(|row| row["measure"].as_str().unwrap()).collect::<Vec<_>>(), ["score", "p50", "p99"]);
+    assert_eq!(
+        rows.iter().map(|row| row["measure"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["score", "p50", "p99"]
+    );
     assert_eq!(rows[1]["deltas"].as_array().unwrap().len(), 4);
     assert!((rows[1]["deltas"][0].as_f64().unwrap() + 67.0).abs() < 3.0, "{}", rows[1]);
-    let deltas: Vec<f64> = rows[0]["deltas"].as_array().unwrap().iter().map(|delta| delta.as_f64().unwrap()).collect();
-    let spread = deltas.iter().copied().fold(f64::MIN, f64::max) - deltas.iter().copied().fold(f64::MAX, f64::min);
+    let deltas: Vec<f64> =
+        rows[0]["deltas"].as_array().unwrap().iter().map(|delta| delta.as_f64().unwrap()).collect();
+    let spread = deltas.iter().copied().fold(f64::MIN, f64::max)
+        - deltas.iter().copied().fold(f64::MAX, f64::min);
     assert!((rows[0]["delta3"].as_f64().unwrap() - spread).abs() < 1e-12);
     let text = made::text(&place, words);
-    assert!(text.contains("Delta-4      spread") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(
+        text.contains("Delta-4      spread") && text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
     let csv = made::text(&place, &format!("--format csv {words}"));
-    assert!(csv.starts_with("run,") && csv.lines().next().unwrap().ends_with("delta4,spread"), "{csv}");
+    assert!(
+        csv.starts_with("run,") && csv.lines().next().unwrap().ends_with("delta4,spread"),
+        "{csv}"
+    );
     let widths: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert!(widths.iter().all(|width| *width == widths[0]), "{csv}");
 }

@@ -8,7 +8,8 @@ use testing::browser::Browser;
 const DRAWN: &str = "document.body.dataset.drawn === '1'";
 
 /// The hosts of the ranking, top to bottom.
-const HOSTS: &str = "[...document.querySelectorAll('#board tbody th a')].map((a) => a.textContent).join(' ')";
+const HOSTS: &str =
+    "[...document.querySelectorAll('#board tbody th a')].map((a) => a.textContent).join(' ')";
 
 /// The numbers beside a facet's values.
 const COUNTS: &str = "[...document.querySelectorAll('details[data-facet=\"kernel.release\"] li')].map((li) => li.textContent.trim()).join(', ')";
@@ -34,7 +35,9 @@ fn assert_quiet(browser: &Browser) {
 fn the_ranking_filters_sorts_and_keeps_its_state_in_the_address() {
     let place = Place::new();
     let (www, ..) = site(&place, &six(&place), "www", "");
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let front = www.join("index.html");
     browser.open(&front, "", DRAWN);
     assert_eq!(browser.value(HOSTS), "f e d a b c", "another build is not among them");
@@ -76,7 +79,9 @@ fn any_value_of_a_fact_can_be_chosen() {
     let odd = "A,B 100%2C + <i>&#;";
     systems(&folder, &[("a", 1.0, &[("cpu.model", odd)]), ("b", 2.0, &[("cpu.model", "A")])], GCC);
     let (www, ..) = site(&place, &folder, "www", "");
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let front = www.join("index.html");
     browser.open(&front, "", DRAWN);
     tick(&mut browser, "cpu.model", odd);
@@ -96,14 +101,18 @@ fn any_value_of_a_fact_can_be_chosen() {
 fn keys_are_enough_and_a_phone_is_wide_enough() {
     let place = Place::new();
     let (www, ..) = site(&place, &six(&place), "www", "");
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     browser.size(360, 740);
     browser.open(&www.join("index.html"), "", DRAWN);
     // Tab to a facet, open it, tab to a value, choose it.
     let until = |browser: &mut Browser, test: &str| {
         let is_there = (0..80).any(|_| {
             browser.press("Tab");
-            browser.value(&format!("(() => {{ const at = document.activeElement; return {test}; }})()")) == true
+            browser.value(&format!(
+                "(() => {{ const at = document.activeElement; return {test}; }})()"
+            )) == true
         });
         assert!(is_there, "no key leads to where {test}");
     };
@@ -112,7 +121,11 @@ fn keys_are_enough_and_a_phone_is_wide_enough() {
     until(&mut browser, "at.name === 'cpu.model' && at.closest('li').textContent.includes('Beta')");
     browser.press(" ");
     browser.wait(&format!("{HOSTS} === 'e d'"));
-    assert_eq!(browser.value("document.activeElement.name"), "cpu.model", "the focus stays where it was");
+    assert_eq!(
+        browser.value("document.activeElement.name"),
+        "cpu.model",
+        "the focus stays where it was"
+    );
     for page in ["index.html", "models.html", "compare.html", "runs.html"] {
         browser.open(&www.join(page), "", "document.readyState === 'complete'");
         let width = browser.value("document.documentElement.scrollWidth");
@@ -126,18 +139,22 @@ fn keys_are_enough_and_a_phone_is_wide_enough() {
 fn side_by_side_marks_only_what_is_certain() {
     let place = Place::new();
     let (www, ..) = site(&place, &six(&place), "www", "");
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     browser.open(&www.join("index.html"), "", DRAWN);
     for host in ["a", "b", "e"] {
-        let script = format!("document.querySelector('[aria-label=\"side by side: {host}\"]').click()");
+        let script =
+            format!("document.querySelector('[aria-label=\"side by side: {host}\"]').click()");
         browser.value(&script);
-        browser.wait(&format!("document.querySelector('[aria-label=\"side by side: {host}\"]').checked"));
+        browser.wait(&format!(
+            "document.querySelector('[aria-label=\"side by side: {host}\"]').checked"
+        ));
     }
     let target = browser.value("document.getElementById('together').getAttribute('href')");
     let target = target.as_str().unwrap().strip_prefix("compare.html").unwrap().to_owned();
     browser.open(&www.join("compare.html"), &target, DRAWN);
-    let index =
-        "[...document.querySelectorAll('.side tbody tr')].find((tr) => tr.textContent.startsWith('System Benchmarks'))";
+    let index = "[...document.querySelectorAll('.side tbody tr')].find((tr) => tr.textContent.startsWith('System Benchmarks'))";
     let marks = format!("[...{index}.querySelectorAll('td')].map((td) => td.className).join()");
     assert_eq!(browser.value(&marks), "n,n,n best", "two that are alike are neither the worst");
     // Relative to one of them, by the address alone.
@@ -154,9 +171,15 @@ fn side_by_side_marks_only_what_is_certain() {
 fn hostile_names_are_text() {
     let place = Place::new();
     let folder = place.root.path().join("runs");
-    systems(&folder, &[(HOSTILE, 1.0, &[("cpu.model", HOSTILE)]), ("plain", 1.0, &[("cpu.model", "Beta")])], GCC);
+    systems(
+        &folder,
+        &[(HOSTILE, 1.0, &[("cpu.model", HOSTILE)]), ("plain", 1.0, &[("cpu.model", "Beta")])],
+        GCC,
+    );
     let (www, ..) = site(&place, &folder, "www", "");
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     browser.open(&www.join("index.html"), "", DRAWN);
     let hosts = browser.value(HOSTS);
     assert!(hosts.as_str().unwrap().contains("<script>alert(1)</script>\"'&</title>"), "{hosts}");
@@ -164,36 +187,8 @@ fn hostile_names_are_text() {
     assert_quiet(&browser);
 }
 
-#[test]
-#[ignore = "needs Chromium"]
-fn a_frame_shows_a_run_and_leads_to_its_report() {
-    let place = Place::new();
-    let (www, ..) = site(&place, &six(&place), "www", "--url https://example.org/site/");
-    let Some(mut browser) = Browser::start() else { return };
-    browser.open(&www.join("index.html"), "", DRAWN);
-    let run = "document.querySelector('#board tbody th a').getAttribute('href')";
-    let run = browser.value(run).as_str().unwrap().to_owned();
-    browser.open(&www.join(&run), "", "document.readyState === 'complete'");
-    // The line to copy, with the site's own address, is a frame that has the run.
-    let code = "[...document.querySelectorAll('code')].map((code) => code.textContent).find((text) => text.startsWith('<iframe'))";
-    let code = browser.value(code).as_str().unwrap().to_owned();
-    let folder = format!("file://{}/", www.display());
-    let outer = place.root.path().join("outer.html");
-    std::fs::write(&outer, code.replace("https://example.org/site/", &folder)).unwrap();
-    browser.open(&outer, "", "document.readyState === 'complete' && document.querySelector('iframe') !== null");
-    browser.wait("document.readyState === 'complete'");
-    assert!(browser.requests.iter().any(|url| url.contains("/www/e/")), "{:?}", browser.requests);
-    let id = run.trim_start_matches("r/").trim_end_matches(".html").to_owned();
-    browser.open(&www.join(format!("e/{id}.html")), "", "document.readyState === 'complete'");
-    let shown = browser.value("document.body.innerText");
-    let shown = shown.as_str().unwrap();
-    assert!(shown.contains('f') && shown.contains("Index, 1 copy") && shown.contains('±'), "{shown}");
-    assert_eq!(browser.value("document.querySelector('a').getAttribute('href')"), format!("../r/{id}.html"));
-    assert_eq!(browser.value("document.querySelectorAll('svg').length"), 1);
-    assert_quiet(&browser);
-}
-
-/// Of axe-core, which looks for what keeps people from using a page: what it calls moderate or worse.
+/// Of axe-core, which looks for what keeps people from using a page: what it calls moderate or
+/// worse.
 const FOUND: &str = "axe.run().then((found) => found.violations.filter((one) => one.impact !== 'minor')
     .map((one) => one.id + ': ' + one.nodes.map((node) => node.html.slice(0, 200)).join(' | ')).join('\\n'))";
 
@@ -204,32 +199,46 @@ fn nothing_keeps_people_from_using_the_pages() {
     let folder = six(&place);
     systems(&folder.join("later"), &[("x", 1.0, &[]), ("a", 2.0, &[("cpu.model", "Alpha")])], GCC);
     let (www, ..) = site(&place, &folder, "www", "");
-    let Some(python) = crate::archive::duckdb::python_with("axe-core-python==0.1.0") else { return };
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(python) = crate::archive::duckdb::python_with("axe-core-python==0.1.0") else {
+        return;
+    };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let library = std::fs::read_dir(python.join("lib")).unwrap().next().unwrap().unwrap().path();
-    let axe = std::fs::read_to_string(library.join("site-packages/axe_core_python/axe.min.js")).unwrap();
-    let ids: Vec<String> = std::fs::read_dir(www.join("e"))
+    let axe =
+        std::fs::read_to_string(library.join("site-packages/axe_core_python/axe.min.js")).unwrap();
+    let ids: Vec<String> = std::fs::read_dir(www.join("r"))
         .unwrap()
-        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "html"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     let trend = std::fs::read_dir(www.join("h")).unwrap().map(|entry| entry.unwrap().path());
     let trend = trend.max_by_key(|path| path.as_os_str().len()).unwrap();
     let aside = format!("#r={},{}", ids[0], ids[1]);
-    let (run, frame) = (format!("r/{}.html", ids[0]), format!("e/{}.html", ids[0]));
+    let run = format!("r/{}.html", ids[0]);
     let report = |run: &str| {
-        let output = place.unixmark("report --format html").arg(testing::recorded(run)).output().unwrap();
+        let output =
+            place.unixmark("report --format html").arg(testing::recorded(run)).output().unwrap();
         let page = place.root.path().join(format!("{run}.html"));
         std::fs::write(&page, output.stdout).unwrap();
         page.display().to_string()
     };
     let reports = ["cooling", "cost", "latency", "scaling"].map(report);
-    for (page, address) in
-        [("index.html", ""), ("index.html", "#c=*"), ("compare.html", &*aside), ("models.html", ""), ("runs.html", "")]
-            .into_iter()
-            .chain([(&*run, ""), (&*frame, ""), (trend.to_str().unwrap(), "")])
-            .chain(reports.iter().map(|page| (page.as_str(), "")))
+    for (page, address) in [
+        ("index.html", ""),
+        ("index.html", "#c=*"),
+        ("compare.html", &*aside),
+        ("models.html", ""),
+        ("runs.html", ""),
+    ]
+    .into_iter()
+    .chain([(&*run, ""), (trend.to_str().unwrap(), "")])
+    .chain(reports.iter().map(|page| (page.as_str(), "")))
     {
-        let drawn = if page.starts_with("index") || page.starts_with("compare") { DRAWN } else { "true" };
+        let drawn =
+            if page.starts_with("index") || page.starts_with("compare") { DRAWN } else { "true" };
         browser.open(&www.join(page), address, drawn);
         browser.wait("document.readyState === 'complete'");
         browser.value(&format!("{axe};0"));

@@ -1,4 +1,5 @@
-//! Runs that were made up to stand among those of others: names that collide, tests that are called like others.
+//! Runs that were made up to stand among those of others: names that collide, tests that are called
+//! like others.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,9 @@ fn imported(tool: &str) -> Vec<Value> {
     let mut lines = recorded();
     let run = lines[0].as_object_mut().unwrap();
     run.remove("build");
-    for (key, value) in [("procedure", "imported"), ("tool", tool), ("host", "forged"), ("name", "forged-01")] {
+    for (key, value) in
+        [("procedure", "imported"), ("tool", tool), ("host", "forged"), ("name", "forged-01")]
+    {
         run.insert(key.to_owned(), json!(value));
     }
     // The first of all runs.
@@ -62,7 +65,8 @@ fn handed(www: &Path, name: &str) -> Value {
 fn assert_measures_stand_apart(www: &Path) -> Vec<Value> {
     let about = handed(www, "site.js")[0].clone();
     let measures = about["measures"].as_array().unwrap().clone();
-    let ids: BTreeSet<&str> = measures.iter().map(|measure| measure["id"].as_str().unwrap()).collect();
+    let ids: BTreeSet<&str> =
+        measures.iter().map(|measure| measure["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), measures.len(), "two of one name: {measures:?}");
     for measure in &measures {
         let values = handed(www, &format!("m-{}.js", measure["file"].as_str().unwrap()));
@@ -79,13 +83,21 @@ fn a_class_cannot_be_called_like_another() {
     // Its hash of 32 bits is that of the recorded run's class.
     let www = built(&place, &imported("suite b7l1af49"));
     let about = handed(&www, "site.js")[0].clone();
-    let classes: BTreeSet<&str> =
-        about["classes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    let classes: BTreeSet<&str> = about["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["id"].as_str().unwrap())
+        .collect();
     assert_eq!(classes.len(), 2, "{about}");
     assert!(classes.iter().all(|id| id.len() >= 32), "{classes:?}");
     let shards = about["shards"].as_str().unwrap().chars();
-    let rows = shards.flat_map(|digit| handed(&www, &format!("runs-{digit}.js"))[0].as_array().unwrap().clone());
-    assert_eq!(rows.map(|row| row[4].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>().len(), 2);
+    let rows = shards
+        .flat_map(|digit| handed(&www, &format!("runs-{digit}.js"))[0].as_array().unwrap().clone());
+    assert_eq!(
+        rows.map(|row| row[4].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>().len(),
+        2
+    );
     // On the front page each is the first of its own list.
     let front = text(&std::fs::read_to_string(www.join("index.html")).unwrap());
     let lines: Vec<&str> = front.lines().filter(|line| !line.is_empty()).collect();
@@ -100,7 +112,10 @@ fn a_test_cannot_take_the_figures_of_another() {
     for name in [
         // Its hash of 32 bits is that of `pipe`.
         "zc35fab06", // What measures of other kinds are called.
-        "index.system", "pipe/none/none", "cost/pipe/none/audit/none", "index.system per watt by meter",
+        "index.system",
+        "pipe/none/none",
+        "cost/pipe/none/audit/none",
+        "index.system per watt by meter",
     ] {
         let place = Place::new();
         let mut forged = imported("a suite");
@@ -114,7 +129,8 @@ fn a_test_cannot_take_the_figures_of_another() {
     }
 }
 
-/// An earlier run with another unit once made the figures of all later ones disappear, and its label was that of all.
+/// An earlier run with another unit once made the figures of all later ones disappear, and its
+/// label was that of all.
 #[test]
 fn no_run_decides_what_the_figures_of_others_are_called() {
     let place = Place::new();
@@ -125,7 +141,10 @@ fn no_run_decides_what_the_figures_of_others_are_called() {
     let measures = assert_measures_stand_apart(&www);
     let of = |id: &str| measures.iter().find(|measure| measure["id"] == id).unwrap();
     assert_eq!((&of("pipe")["unit"], &of("pipe")["runs"]), (&json!("lps"), &json!(1)));
-    assert_eq!((&of("syscall")["label"], &of("syscall")["runs"]), (&json!("System Call Overhead"), &json!(2)));
+    assert_eq!(
+        (&of("syscall")["label"], &of("syscall")["runs"]),
+        (&json!("System Call Overhead"), &json!(2))
+    );
 }
 
 #[test]
@@ -139,7 +158,12 @@ fn a_fact_cannot_be_taken_for_another() {
     super::systems(&runs, &[("a", 1.0, facts[0]), ("b", 1.0, facts[1])], super::GCC);
     let (www, ..) = site(&place, &runs, "www", "");
     let about = handed(&www, "site.js")[0].clone();
-    let facet = about["facets"].as_array().unwrap().iter().find(|facet| facet["id"] == "cpu.model").unwrap();
+    let facet = about["facets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|facet| facet["id"] == "cpu.model")
+        .unwrap();
     assert_eq!(facet["values"], json!(alike));
 }
 
@@ -150,9 +174,11 @@ fn links_are_not_followed() {
     let folder = super::six(&place);
     let (fleet, elsewhere) = (folder.join("fleet"), place.root.path().join("elsewhere"));
     let mut collect = place.unixmark("collect");
-    let collected = collect.arg(testing::recorded("fleet")).arg("--into").arg(&fleet).output().unwrap();
+    let collected =
+        collect.arg(testing::recorded("fleet")).arg("--into").arg(&fleet).output().unwrap();
     assert!(collected.status.success(), "{}", testing::stderr(&collected));
-    let runs = |name: &str| super::site(&place, &folder, name, "").2.split(' ').next().unwrap().to_owned();
+    let runs =
+        |name: &str| super::site(&place, &folder, name, "").2.split(' ').next().unwrap().to_owned();
     assert_eq!(runs("own"), "17");
     std::fs::rename(fleet.join("nodes"), &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, fleet.join("nodes")).unwrap();
@@ -166,14 +192,25 @@ fn names_are_long_and_shorter_ones_are_swept() {
     let folder = super::six(&place);
     let (www, ..) = site(&place, &folder, "www", "");
     let first = files(&www);
-    for old in ["r/005507dabb11c860.html", "h/0123456789abcdef.html", "data/m-c4e85ed9.js", "e/005507dabb11c860.html"] {
+    for old in [
+        "r/005507dabb11c860.html",
+        "h/0123456789abcdef.html",
+        "data/m-c4e85ed9.js",
+        "e/005507dabb11c860.html",
+    ] {
         std::fs::write(www.join(old), "old").unwrap();
     }
     site(&place, &folder, "www", "");
     assert_eq!(files(&www), first);
-    for name in first.keys().filter(|name| name.starts_with("r") || name.starts_with("h") || name.starts_with("e")) {
+    for name in first
+        .keys()
+        .filter(|name| name.starts_with("r") || name.starts_with("h") || name.starts_with("e"))
+    {
         let name = name.file_name().unwrap().to_str().unwrap();
         let digits = name.split('.').next().unwrap();
-        assert!(digits.len() >= 32 && digits.chars().all(|c| c.is_ascii_hexdigit() || c == '-'), "{name}");
+        assert!(
+            digits.len() >= 32 && digits.chars().all(|c| c.is_ascii_hexdigit() || c == '-'),
+            "{name}"
+        );
     }
 }

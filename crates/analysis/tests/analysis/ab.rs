@@ -1,9 +1,11 @@
-//! Commands that are executed in turn on a machine that is made up: how often equal ones are called different, how
-//! often an interval holds the truth at the moment the run stops, and how long that takes.
+//! Commands that are executed in turn on a machine that is made up: how often equal ones are called
+//! different, how often an interval holds the truth at the moment the run stops, and how long that
+//! takes.
 
-use analysis::{Comparison, Question, Results, Verdict, is_answered};
+use analysis::pairs::{Question, is_answered};
+use analysis::{Comparison, Results, Verdict};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, Execution, Journal, Key, Procedure, Run, Slice, Trial, View};
+use journal::{Cell, Copy, Execution, Journal, Key, Procedure, Role, Run, Slice, Trial, View};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use testing::normal;
@@ -24,12 +26,21 @@ struct Tenants {
     uneven: f64,
 }
 
-const CALM: Tenants =
-    Tenants { name: "calm", noise: 0.01, drift: (0.0, 1.0), stalls: (0.0, 0.0), two_speeds: 0.0, uneven: 0.0 };
-const DRIFTING: Tenants = Tenants { name: "drift of 20 s", noise: 0.02, drift: (0.1, 20.0), ..CALM };
-const STALLING: Tenants = Tenants { name: "stalls", noise: 0.02, drift: (0.05, 10.0), stalls: (0.05, 0.5), ..CALM };
+const CALM: Tenants = Tenants {
+    name: "calm",
+    noise: 0.01,
+    drift: (0.0, 1.0),
+    stalls: (0.0, 0.0),
+    two_speeds: 0.0,
+    uneven: 0.0,
+};
+const DRIFTING: Tenants =
+    Tenants { name: "drift of 20 s", noise: 0.02, drift: (0.1, 20.0), ..CALM };
+const STALLING: Tenants =
+    Tenants { name: "stalls", noise: 0.02, drift: (0.05, 10.0), stalls: (0.05, 0.5), ..CALM };
 const BIMODAL: Tenants = Tenants { name: "two speeds", noise: 0.01, two_speeds: 0.1, ..CALM };
-const UNEVEN: Tenants = Tenants { name: "uneven", noise: 0.02, drift: (0.1, 3.0), uneven: 0.1, ..CALM };
+const UNEVEN: Tenants =
+    Tenants { name: "uneven", noise: 0.02, drift: (0.1, 3.0), uneven: 0.1, ..CALM };
 
 /// Two commands of the same `seconds`, the second slower by the logarithm `effect`.
 struct Made {
@@ -49,7 +60,8 @@ impl Made {
         length += if is_second { self.effect + uneven * self.effect * self.speed } else { 0.0 };
         length += if self.random.random::<bool>() { two_speeds } else { 0.0 };
         let stall = self.random.random::<f64>() < stalls.0;
-        let factor = length.exp() * if stall { 1.0 - stalls.1 * self.random.random::<f64>().ln() } else { 1.0 };
+        let factor = length.exp()
+            * if stall { 1.0 - stalls.1 * self.random.random::<f64>().ln() } else { 1.0 };
         let (start, seconds) = (self.now, self.seconds * factor);
         self.now += seconds;
         let kept = (-seconds / drift.1).exp();
@@ -69,14 +81,20 @@ impl Made {
             for arm in order {
                 let one = self.execute(arm == 1);
                 let since = |ns: u64| ns - (at * 1e9) as u64;
-                arms[arm].push(Execution { round, start: since(one.start), end: since(one.end), ..one });
+                arms[arm].push(Execution {
+                    round,
+                    start: since(one.start),
+                    end: since(one.end),
+                    ..one
+                });
             }
             if self.now - at >= 1.0 {
                 break;
             }
         }
         let trial = |(cell, executions): (usize, Vec<Execution>)| {
-            let mut walls: Vec<f64> = executions.iter().map(|one| one.wall() as f64 / 1e6).collect();
+            let mut walls: Vec<f64> =
+                executions.iter().map(|one| one.wall() as f64 / 1e6).collect();
             walls.sort_by(f64::total_cmp);
             let values = [("wall".to_owned(), (walls[walls.len() / 2], "ms".to_owned()))].into();
             let copy = Copy {
@@ -87,11 +105,15 @@ impl Made {
             };
             Trial { cell, block, at, copies: vec![copy], ..Trial::default() }
         };
-        arms.into_iter().enumerate().filter(|(_, executions)| !executions.is_empty()).map(trial).collect()
+        arms.into_iter()
+            .enumerate()
+            .filter(|(_, executions)| !executions.is_empty())
+            .map(trial)
+            .collect()
     }
 }
 
-fn cell(id: usize, condition: &str) -> Cell {
+pub(super) fn cell(id: usize, condition: &str) -> Cell {
     Cell {
         id,
         key: Key { test: "ab".into(), copies: 1, load: "none".into(), condition: condition.into() },
@@ -101,8 +123,7 @@ fn cell(id: usize, condition: &str) -> Cell {
         unit: "ms".into(),
         value: Some("wall".into()),
         scale: 1.0,
-        command: true,
-        in_turn: true,
+        role: Role::Alternating,
         category: "command".into(),
         ..Cell::default()
     }
@@ -124,19 +145,25 @@ fn measured(made: &mut Made, question: &Question, catalogue: &Catalogue) -> (Com
         for trial in made.block(block) {
             trials[trial.cell].push(trial);
         }
-        let family: Vec<(&Cell, &[Trial])> = cells.iter().zip(&trials).map(|(cell, own)| (cell, &own[..])).collect();
+        let family: Vec<(&Cell, &[Trial])> =
+            cells.iter().zip(&trials).map(|(cell, own)| (cell, &own[..])).collect();
         if is_answered(&family, question) || made.now >= question.budget {
             break;
         }
     }
-    let journal = Journal { run, cells, trials: trials.into_iter().flatten().collect(), ..Journal::default() };
+    let journal = Journal {
+        run,
+        cells,
+        trials: trials.into_iter().flatten().collect(),
+        ..Journal::default()
+    };
     let results = Results::new(&journal, catalogue, None);
     let cost = results.cost().unwrap();
     (cost.conditions[0].effects[0].comparison.clone(), made.now)
 }
 
-/// The outcome of many runs: the share that called a difference, the share whose interval held the truth, and their
-/// mean time.
+/// The outcome of many runs: the share that called a difference, the share whose interval held the
+/// truth, and their mean time.
 struct Shares {
     called: f64,
     held: f64,
@@ -146,7 +173,7 @@ struct Shares {
 /// Measures many times two commands of `seconds` that differ by the logarithm `effect`.
 fn simulated(tenants: Tenants, seconds: f64, effect: f64, threshold: Option<f64>) -> Shares {
     let catalogue = Catalogue::load().unwrap();
-    let question = Question { precision: 0.01, threshold, budget: 60.0 };
+    let question = Question { precision: 0.01, threshold, tail_threshold: None, budget: 60.0 };
     let runs = testing::simulated(400);
     let (mut called, mut held, mut time) = (0, 0, 0.0);
     for seed in 0..runs {
@@ -169,7 +196,8 @@ fn simulated(tenants: Tenants, seconds: f64, effect: f64, threshold: Option<f64>
     shares
 }
 
-/// As many of 40 runs are hit with a chance of one in ten thousand where one in 20 is meant; of 400 fewer.
+/// As many of 40 runs are hit with a chance of one in ten thousand where one in 20 is meant; of 400
+/// fewer.
 fn at_most_one_in_twenty(share: f64) -> bool {
     share <= if testing::all_must_run() { 0.09 } else { 0.2 }
 }
@@ -177,7 +205,8 @@ fn at_most_one_in_twenty(share: f64) -> bool {
 #[test]
 fn equal_commands_are_seldom_called_different() {
     for tenants in [CALM, DRIFTING, STALLING, BIMODAL, UNEVEN] {
-        for (seconds, threshold) in [(0.01, None), (0.01, Some(2.0)), (1.0, None), (1.0, Some(2.0))] {
+        for (seconds, threshold) in [(0.01, None), (0.01, Some(2.0)), (1.0, None), (1.0, Some(2.0))]
+        {
             let shares = simulated(tenants, seconds, 0.0, threshold);
             assert!(at_most_one_in_twenty(shares.called), "{}", tenants.name);
             assert!(at_most_one_in_twenty(1.0 - shares.held), "{}", tenants.name);

@@ -1,8 +1,9 @@
-//! Chains of comparisons that are made up: whether a planted step is found, and what the levels hold.
+//! Chains of comparisons that are made up: whether a planted step is found, and what the levels
+//! hold.
 
 use analysis::{Results, Series, Trend};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, Journal, Key, Printed, Procedure, Run, Slice, Trial, View};
+use journal::{Cell, Copy, Journal, Key, Printed, Procedure, Role, Run, Slice, Trial, View};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use testing::normal;
@@ -18,8 +19,7 @@ fn run(number: usize, effect: f64, random: &mut Pcg64Mcg, catalogue: &Catalogue)
         id,
         key: Key { test: "ab".into(), copies: 1, load: "none".into(), condition: condition.into() },
         metric: Metric::Time,
-        command: true,
-        in_turn: true,
+        role: Role::Alternating,
         ..Cell::default()
     };
     let speed = (0.5 * normal(random)).exp();
@@ -28,7 +28,13 @@ fn run(number: usize, effect: f64, random: &mut Pcg64Mcg, catalogue: &Catalogue)
         let rounds = vec![(0, value)];
         let copy = Copy {
             slices: vec![Slice { start: 0, end: 1_000_000, count: 1 }],
-            printed: vec![Printed { name: "parse".into(), unit: "ns".into(), metric: Metric::Time, rounds }],
+            printed: vec![Printed {
+                name: "parse".into(),
+                unit: "ns".into(),
+                metric: Metric::Time,
+                rounds,
+                ..Printed::default()
+            }],
             ..Copy::default()
         };
         Trial { cell, block, copies: vec![copy], ..Trial::default() }
@@ -50,8 +56,11 @@ fn run(number: usize, effect: f64, random: &mut Pcg64Mcg, catalogue: &Catalogue)
 
 fn chain(effects: &[f64], seed: u64, catalogue: &Catalogue) -> Series {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut runs: Vec<Results> =
-        effects.iter().enumerate().map(|(number, effect)| run(number, *effect, &mut random, catalogue)).collect();
+    let mut runs: Vec<Results> = effects
+        .iter()
+        .enumerate()
+        .map(|(number, effect)| run(number, *effect, &mut random, catalogue))
+        .collect();
     // The order is that of time.
     runs.reverse();
     let mut trend = Trend::chained("parse", &runs);
@@ -75,13 +84,17 @@ fn the_planted_step_is_found_and_the_levels_hold() {
         for step in &series.steps {
             let is_planted = step.run == format!("run{PLANTED:02}");
             *if is_planted { &mut found } else { &mut wrong } += 1;
-            let holds = step.change.low <= truth(0.05) - 100.0 && truth(0.05) - 100.0 <= step.change.high;
+            let holds =
+                step.change.low <= truth(0.05) - 100.0 && truth(0.05) - 100.0 <= step.change.high;
             steps_hold += u32::from(is_planted && holds);
         }
     }
     let share = |count: u32| f64::from(count) / chains as f64;
-    let [found, wrong, steps_hold, levels_hold] = [found, wrong, steps_hold, levels_hold].map(share);
-    println!("found {found}, others a chain {wrong}, steps hold {steps_hold}, levels hold {levels_hold}");
+    let [found, wrong, steps_hold, levels_hold] =
+        [found, wrong, steps_hold, levels_hold].map(share);
+    println!(
+        "found {found}, others a chain {wrong}, steps hold {steps_hold}, levels hold {levels_hold}"
+    );
     assert!(found >= 0.95 && steps_hold >= 0.9, "{found} {steps_hold}");
     assert!(wrong <= 0.15, "{wrong}");
     assert!(levels_hold >= if testing::all_must_run() { 0.93 } else { 0.85 }, "{levels_hold}");
@@ -91,9 +104,13 @@ fn the_planted_step_is_found_and_the_levels_hold() {
 fn ratios_are_multiplied_and_errors_carried() {
     let catalogue = Catalogue::load().unwrap();
     let series = chain(&[0.1, 0.1, -0.2, 0.0], 1, &catalogue);
-    let product: f64 = series.points.iter().map(|point| 1.0 + point.change.unwrap().value / 100.0).product();
+    let product: f64 =
+        series.points.iter().map(|point| 1.0 + point.change.unwrap().value / 100.0).product();
     let last = series.points[3].score;
-    assert!((last.value - 100.0 * product).abs() < 1e-6 && (last.value - 100.0).abs() < 5.0, "{last:?}");
+    assert!(
+        (last.value - 100.0 * product).abs() < 1e-6 && (last.value - 100.0).abs() < 5.0,
+        "{last:?}"
+    );
     assert!((series.total.unwrap().value - (last.value - 100.0)).abs() < 1e-9);
     let width = |place: usize| {
         let score = series.points[place].score;
@@ -102,7 +119,10 @@ fn ratios_are_multiplied_and_errors_carried() {
     assert!(width(0) < width(1) && width(1) < width(2) && width(2) < width(3));
     let one = series.points[0].change.unwrap();
     assert!((width(0) - ((100.0 + one.high) / (100.0 + one.low)).ln()).abs() < 1e-3);
-    assert_eq!(series.steps.iter().map(|step| &*step.run).collect::<Vec<_>>(), ["run00", "run01", "run02"]);
+    assert_eq!(
+        series.steps.iter().map(|step| &*step.run).collect::<Vec<_>>(),
+        ["run00", "run01", "run02"]
+    );
     let single = chain(&[0.0], 2, &catalogue);
     assert!(single.steps.is_empty() && single.latest.is_none());
 }

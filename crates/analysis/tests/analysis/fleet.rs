@@ -85,18 +85,26 @@ fn named(report: &FleetReport) -> BTreeSet<String> {
     report.outliers.iter().map(|one| report.nodes[one.node].name.clone()).collect()
 }
 
-/// A fleet whose nodes differ by 1 to 2 % with what measuring adds (six trials each); of a noisy one every seventh node
-/// is measured six times worse. The first `planted` nodes are 10 % slow.
-fn fleet(random: &mut Pcg64Mcg, nodes: usize, tails: Tails, noisy: bool, planted: usize) -> Vec<Summary> {
-    let tests: Vec<(f64, f64)> =
-        (0..TESTS).map(|_| (0.008 + 0.008 * random.random::<f64>(), 0.003 + 0.007 * random.random::<f64>())).collect();
+/// A fleet whose nodes differ by 1 to 2 % with what measuring adds (six trials each); of a noisy
+/// one every seventh node is measured six times worse. The first `planted` nodes are 10 % slow.
+fn fleet(
+    random: &mut Pcg64Mcg,
+    nodes: usize,
+    tails: Tails,
+    noisy: bool,
+    planted: usize,
+) -> Vec<Summary> {
+    let tests: Vec<(f64, f64)> = (0..TESTS)
+        .map(|_| (0.008 + 0.008 * random.random::<f64>(), 0.003 + 0.007 * random.random::<f64>()))
+        .collect();
     (0..nodes)
         .map(|node| {
             let times = if noisy && random.random::<f64>() < 0.15 { 6.0 } else { 1.0 };
             let figures: Vec<(f64, f64)> = tests
                 .iter()
                 .map(|(between, within)| {
-                    let trials: Vec<f64> = (0..6).map(|_| within * times * 6.0_f64.sqrt() * normal(random)).collect();
+                    let trials: Vec<f64> =
+                        (0..6).map(|_| within * times * 6.0_f64.sqrt() * normal(random)).collect();
                     let mean = trials.iter().sum::<f64>() / 6.0;
                     let variance = trials.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 5.0;
                     let loss = if node < planted { 0.9_f64.ln() } else { 0.0 };
@@ -116,7 +124,10 @@ fn a_fleet_without_a_slow_node_names_nobody() {
         for tails in [Tails::Normal, Tails::Heavy] {
             for noisy in [false, true] {
                 let wrong = (0..times)
-                    .filter(|_| !named(&report(&fleet(&mut random, nodes, tails, noisy, 0), By::Nothing)).is_empty())
+                    .filter(|_| {
+                        !named(&report(&fleet(&mut random, nodes, tails, noisy, 0), By::Nothing))
+                            .is_empty()
+                    })
                     .count();
                 let share = wrong as f64 / times as f64;
                 assert!(
@@ -132,11 +143,16 @@ fn a_fleet_without_a_slow_node_names_nobody() {
 #[test]
 fn slow_nodes_are_named_among_honest_ones() {
     let mut random = Pcg64Mcg::seed_from_u64(72);
-    for (nodes, planted, times) in [(8, 1, 60), (16, 1, 60), (16, 3, 60), (64, 1, 20), (64, 8, 20), (1000, 3, 3)] {
+    for (nodes, planted, times) in
+        [(8, 1, 60), (16, 1, 60), (16, 3, 60), (64, 1, 20), (64, 8, 20), (1000, 3, 3)]
+    {
         let wanted: BTreeSet<String> = (0..planted).map(|node| format!("n{node}")).collect();
         let (mut found, mut others) = (0, 0);
         for _ in 0..times {
-            let slow = slow(&report(&fleet(&mut random, nodes, Tails::Normal, false, planted), By::Nothing));
+            let slow = slow(&report(
+                &fleet(&mut random, nodes, Tails::Normal, false, planted),
+                By::Nothing,
+            ));
             found += usize::from(wanted.is_subset(&slow));
             others += usize::from(!slow.is_subset(&wanted));
         }
@@ -145,18 +161,26 @@ fn slow_nodes_are_named_among_honest_ones() {
     }
 }
 
-/// A fleet of equal speeds whose nodes' energies differ by 1.5 % in each test; the first takes so many times as much.
+/// A fleet of equal speeds whose nodes' energies differ by 1.5 % in each test; the first takes so
+/// many times as much.
 fn with_energy(random: &mut Pcg64Mcg, nodes: usize, more: f64) -> Vec<Summary> {
     let mut summaries = fleet(random, nodes, Tails::Normal, false, 0);
     for (node, summary) in summaries.iter_mut().enumerate() {
         let times = if node == 0 { more } else { 1.0 };
-        let source = journal::Fact::from_text("run.energy".into(), "Energy".into(), "Run".into(), "meter".into());
+        let source = journal::Fact::from_text(
+            "run.energy".into(),
+            "Energy".into(),
+            "Run".into(),
+            "meter".into(),
+        );
         summary.facts.push(source);
         for figure in &mut summary.figures {
             let log = 0.015 * normal(random);
-            let about = |middle: f64| Estimate { value: middle, low: middle * 0.99, high: middle * 1.01 };
+            let about =
+                |middle: f64| Estimate { value: middle, low: middle * 0.99, high: middle * 1.01 };
             let per_operation = Some(about(0.2 * times * log.exp()));
-            let energy = Energy { watts: about(200.0 * times), per_operation, n: 6, trials: Vec::new() };
+            let energy =
+                Energy { watts: about(200.0 * times), per_operation, n: 6, trials: Vec::new() };
             figure.energy = Some(Box::new(energy));
         }
     }
@@ -196,10 +220,18 @@ fn energy_does_not_change_what_is_slow() {
     assert_eq!((with.taken().len(), slow(&with).len()), (8, 0));
     // Of another source, one alone has nobody to be compared with; without any, nothing is said.
     summaries[0].facts.remove("run.energy");
-    let own = journal::Fact::from_text("run.energy".into(), "Energy".into(), "Run".into(), "hwmon: power1".into());
+    let own = journal::Fact::from_text(
+        "run.energy".into(),
+        "Energy".into(),
+        "Run".into(),
+        "hwmon: power1".into(),
+    );
     summaries[0].facts.push(own);
     let apart = report(&summaries, By::Nothing);
-    assert!(hungry(&apart).is_empty() && apart.taken().iter().all(|(_, taken)| taken.excess.value.abs() < 5.0));
+    assert!(
+        hungry(&apart).is_empty()
+            && apart.taken().iter().all(|(_, taken)| taken.excess.value.abs() < 5.0)
+    );
     for figure in summaries.iter_mut().flat_map(|summary| &mut summary.figures) {
         figure.energy = None;
     }
@@ -212,12 +244,19 @@ fn energy_does_not_change_what_is_slow() {
 fn a_single_test_is_told() {
     let mut random = Pcg64Mcg::seed_from_u64(73);
     let mut summaries = fleet(&mut random, 40, Tails::Normal, false, 0);
-    let figures: Vec<(f64, f64)> = (0..TESTS).map(|test| (if test == 4 { -0.2 } else { 0.0 }, 0.004)).collect();
+    let figures: Vec<(f64, f64)> =
+        (0..TESTS).map(|test| (if test == 4 { -0.2 } else { 0.0 }, 0.004)).collect();
     summaries[7] = summary(&figures, &[]);
     let report = report(&summaries, By::Nothing);
     let worst = report.outliers.first().unwrap();
-    assert_eq!((report.nodes[worst.node].name.as_str(), worst.column, worst.named), ("n7", Some(4), Named::Slow));
-    assert!((worst.deviation.value + 18.1).abs() < 1.5 && worst.deviation.low < worst.deviation.value, "{worst:?}");
+    assert_eq!(
+        (report.nodes[worst.node].name.as_str(), worst.column, worst.named),
+        ("n7", Some(4), Named::Slow)
+    );
+    assert!(
+        (worst.deviation.value + 18.1).abs() < 1.5 && worst.deviation.low < worst.deviation.value,
+        "{worst:?}"
+    );
     // Over all it is one twelfth of that: below the threshold.
     assert_eq!(report.nodes[worst.node].named, None);
 }
@@ -229,8 +268,9 @@ fn variation_is_split() {
     let summaries: Vec<Summary> = (0..120)
         .map(|node| {
             let group = if node < 60 { -0.05 } else { 0.05 };
-            let figures: Vec<(f64, f64)> =
-                (0..TESTS).map(|_| (group + 0.02 * normal(&mut random) + 0.01 * normal(&mut random), 0.01)).collect();
+            let figures: Vec<(f64, f64)> = (0..TESTS)
+                .map(|_| (group + 0.02 * normal(&mut random) + 0.01 * normal(&mut random), 0.01))
+                .collect();
             summary(&figures, &facts(node))
         })
         .collect();
@@ -262,8 +302,14 @@ fn what_slow_nodes_have_in_common_is_told_and_what_every_node_has_alone_is_not()
     }
     let report = report(&summaries, By::Nothing);
     assert_eq!(slow(&report).len(), 3);
-    let traits: Vec<(&str, &str)> = report.traits.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
-    assert_eq!(traits, [("cpu.microcode", "0x1"), ("system.uptime", "at least 26 days")], "{:?}", report.traits);
+    let traits: Vec<(&str, &str)> =
+        report.traits.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
+    assert_eq!(
+        traits,
+        [("cpu.microcode", "0x1"), ("system.uptime", "at least 26 days")],
+        "{:?}",
+        report.traits
+    );
     let first = &report.traits[0];
     assert_eq!((first.slow_with, first.slow, first.others_with, first.others), (3, 3, 1, 27));
     // (4 choose 3) of (30 choose 3).
@@ -278,7 +324,8 @@ fn groups_are_by_any_fact_and_small_ones_name_nobody() {
         (0..count)
             .map(|node| {
                 let log = log + 0.001 * node as f64;
-                let figures = if node == 0 { vec![(log - 0.5, 0.001); 3] } else { vec![(log, 0.001); 3] };
+                let figures =
+                    if node == 0 { vec![(log - 0.5, 0.001); 3] } else { vec![(log, 0.001); 3] };
                 summary(&figures, &[("cpu.model", model), ("kernel.release", "6.1")])
             })
             .collect()
@@ -290,7 +337,11 @@ fn groups_are_by_any_fact_and_small_ones_name_nobody() {
         by_machine.groups.iter().map(|group| (group.nodes, group.judged)).collect::<Vec<_>>(),
         [(9, true), (4, false)]
     );
-    assert!(by_machine.notes.iter().any(|note| note.contains("fewer than 5 nodes")), "{:?}", by_machine.notes);
+    assert!(
+        by_machine.notes.iter().any(|note| note.contains("fewer than 5 nodes")),
+        "{:?}",
+        by_machine.notes
+    );
     let by_kernel = report(&summaries, By::Fact("kernel.release".to_owned()));
     assert_eq!(by_kernel.groups.len(), 1);
     // Without groups the small machines are far off, each of them.
@@ -330,11 +381,18 @@ fn two_fleet_runs_are_compared_by_node() {
         let names: &'static [NodeId] = Box::leak(names.clone().into_boxed_slice());
         let summaries = summaries.iter().enumerate();
         let id = |place: usize| &names[place + from];
-        let node = |(place, summary)| Delivered { id: id(place), name: &id(place).node, whole: true, summary };
+        let node = |(place, summary)| Delivered {
+            id: id(place),
+            name: &id(place).node,
+            whole: true,
+            summary,
+        };
         summaries.map(node).collect()
     };
-    let (before, after) =
-        (of(before.leak(), 0), of([after.clone(), vec![after[0].clone()]].concat()[1..].to_vec().leak(), 1));
+    let (before, after) = (
+        of(before.leak(), 0),
+        of([after.clone(), vec![after[0].clone()]].concat()[1..].to_vec().leak(), 1),
+    );
     let asked = Asked { by: By::Nothing, threshold: 3.0 };
     let report = FleetReport::new("after", &after, Some(("before", &before)), &asked).unwrap();
     let against = report.against.as_ref().unwrap();
@@ -348,10 +406,17 @@ fn two_fleet_runs_are_compared_by_node() {
         (19, &["n0".to_owned()][..], &["n20".to_owned()][..])
     );
     let words: Vec<&str> = against.changes.iter().map(|change| change.verdict.word()).collect();
-    let column = |column: usize| against.changes.iter().find(|change| change.column == Some(column)).unwrap();
-    assert_eq!((column(1).verdict.word(), column(0).verdict.word()), ("slower", "same"), "{words:?}");
+    let column = |column: usize| {
+        against.changes.iter().find(|change| change.column == Some(column)).unwrap()
+    };
+    assert_eq!(
+        (column(1).verdict.word(), column(0).verdict.word()),
+        ("slower", "same"),
+        "{words:?}"
+    );
     assert!((column(1).delta.value + 7.7).abs() < 1.0, "{:?}", column(1));
-    let strange: BTreeSet<&str> = against.unlike.iter().map(|one| report.nodes[one.node].name.as_str()).collect();
+    let strange: BTreeSet<&str> =
+        against.unlike.iter().map(|one| report.nodes[one.node].name.as_str()).collect();
     assert_eq!(strange, BTreeSet::from(["n11"]));
     let fact = &against.facts[0];
     assert_eq!(

@@ -1,11 +1,14 @@
-//! Figures that commands print, made up: how often equal ones are called different, and whether the planted ones are
-//! found.
+//! Figures that commands print, made up: how often equal ones are called different, and whether the
+//! planted ones are found.
 
 use std::f64::consts::LN_2;
 
-use analysis::{Comparison, Question, Results, Verdict, is_answered};
+use analysis::pairs::{Question, is_answered};
+use analysis::{Comparison, Results, Verdict};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, Execution, Journal, Key, Printed, Procedure, Run, Slice, Trial, View};
+use journal::{
+    Cell, Copy, Execution, Journal, Key, Printed, Procedure, Role, Run, Slice, Trial, View,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use testing::normal;
@@ -18,7 +21,8 @@ const SECONDS: f64 = 0.5;
 
 const BUDGET: f64 = 60.0;
 
-/// A machine whose speed wanders, and commands that print times; those of the second differ by logarithms.
+/// A machine whose speed wanders, and commands that print times; those of the second differ by
+/// logarithms.
 struct Made {
     random: Pcg64Mcg,
     effects: [f64; FIGURES],
@@ -31,7 +35,10 @@ impl Made {
         self.speed = 0.9 * self.speed + 0.1 * normal(&mut self.random);
         let effect = |place: usize| if is_second { self.effects[place] } else { 0.0 };
         let effects: Vec<f64> = (0..FIGURES).map(effect).collect();
-        effects.iter().map(|effect| (0.1 * self.speed + 0.01 * normal(&mut self.random) + effect).exp()).collect()
+        effects
+            .iter()
+            .map(|effect| (0.1 * self.speed + 0.01 * normal(&mut self.random) + effect).exp())
+            .collect()
     }
 
     /// The trials of a block of one round: of both commands, and now and then of the control.
@@ -41,7 +48,11 @@ impl Made {
         rand::seq::SliceRandom::shuffle(&mut order[..], &mut self.random);
         let trial = |cell: usize| {
             let ns = (SECONDS * 1e9) as u64;
-            let printed = self.print(cell == 1).into_iter().enumerate().map(|(place, value)| printed(place, value));
+            let printed = self
+                .print(cell == 1)
+                .into_iter()
+                .enumerate()
+                .map(|(place, value)| printed(place, value));
             let copy = Copy {
                 slices: vec![Slice { start: 0, end: ns, count: 1 }],
                 values: [("wall".to_owned(), (1e3 * SECONDS, "ms".to_owned()))].into(),
@@ -49,14 +60,26 @@ impl Made {
                 printed: printed.collect(),
                 ..Copy::default()
             };
-            Trial { cell, block, at: 2.0 * SECONDS * f64::from(block), copies: vec![copy], ..Trial::default() }
+            Trial {
+                cell,
+                block,
+                at: 2.0 * SECONDS * f64::from(block),
+                copies: vec![copy],
+                ..Trial::default()
+            }
         };
         order.into_iter().map(trial).collect()
     }
 }
 
 fn printed(place: usize, value: f64) -> Printed {
-    Printed { name: format!("figure {place}"), unit: "ns".into(), metric: Metric::Time, rounds: vec![(0, value)] }
+    Printed {
+        name: format!("figure {place}"),
+        unit: "ns".into(),
+        metric: Metric::Time,
+        rounds: vec![(0, value)],
+        ..Printed::default()
+    }
 }
 
 fn cell(id: usize, condition: &str) -> Cell {
@@ -67,14 +90,19 @@ fn cell(id: usize, condition: &str) -> Cell {
         metric: Metric::Time,
         unit: "ms".into(),
         value: Some("wall".into()),
-        command: true,
-        in_turn: true,
+        role: Role::Alternating,
         ..Cell::default()
     }
 }
 
-/// Measures until the question is answered, or the time is up; returns the comparisons, and the seconds it took.
-fn measured(effects: [f64; FIGURES], seed: u64, question: &Question, catalogue: &Catalogue) -> (Vec<Comparison>, f64) {
+/// Measures until the question is answered, or the time is up; returns the comparisons, and the
+/// seconds it took.
+fn measured(
+    effects: [f64; FIGURES],
+    seed: u64,
+    question: &Question,
+    catalogue: &Catalogue,
+) -> (Vec<Comparison>, f64) {
     let mut made = Made { random: Pcg64Mcg::seed_from_u64(seed), effects, speed: 0.0 };
     let cells = vec![cell(0, "old"), cell(1, "new"), cell(2, "old")];
     let mut trials: [Vec<Trial>; 3] = Default::default();
@@ -82,14 +110,20 @@ fn measured(effects: [f64; FIGURES], seed: u64, question: &Question, catalogue: 
     for block in 0.. {
         made.block(block).into_iter().for_each(|trial| trials[trial.cell].push(trial));
         seconds = 2.0 * SECONDS * f64::from(block + 1);
-        let family: Vec<(&Cell, &[Trial])> = cells.iter().zip(&trials).map(|(cell, own)| (cell, &own[..])).collect();
+        let family: Vec<(&Cell, &[Trial])> =
+            cells.iter().zip(&trials).map(|(cell, own)| (cell, &own[..])).collect();
         if is_answered(&family, question) || seconds >= question.budget {
             break;
         }
     }
     let procedure = Procedure::Standard;
     let run = Run { procedure, view: View::Ab, against: "old".into(), cpus: 2, ..Run::default() };
-    let journal = Journal { run, cells, trials: trials.into_iter().flatten().collect(), ..Journal::default() };
+    let journal = Journal {
+        run,
+        cells,
+        trials: trials.into_iter().flatten().collect(),
+        ..Journal::default()
+    };
     let results = Results::new(&journal, catalogue, None);
     let cost = results.cost().unwrap();
     (cost.conditions[0].effects.iter().map(|effect| effect.comparison.clone()).collect(), seconds)
@@ -100,14 +134,17 @@ fn the_planted_figure_and_no_other_is_called() {
     let catalogue = Catalogue::load().unwrap();
     let runs = testing::simulated(100);
     for (planted, threshold) in [(0.05, Some(2.0)), (0.05, None), (0.0, Some(2.0))] {
-        let question = Question { precision: 0.01, threshold, budget: BUDGET };
+        let question =
+            Question { precision: 0.01, threshold, tail_threshold: None, budget: BUDGET };
         let mut effects = [0.0; FIGURES];
         effects[7] = planted;
         let (mut found, mut wrong, mut held, mut time) = (0, 0, 0, 0.0);
         for seed in 0..runs {
             let (comparisons, seconds) = measured(effects, seed, &question, &catalogue);
             assert_eq!(comparisons.len(), FIGURES, "the command's own time is no row");
-            let is_called = |place: usize| matches!(comparisons[place].verdict, Verdict::Slower | Verdict::Faster);
+            let is_called = |place: usize| {
+                matches!(comparisons[place].verdict, Verdict::Slower | Verdict::Faster)
+            };
             found += u32::from(is_called(7));
             wrong += u32::from((0..FIGURES).any(|place| place != 7 && is_called(place)));
             held += (0..FIGURES)
@@ -134,11 +171,40 @@ fn the_planted_figure_and_no_other_is_called() {
     }
 }
 
+/// Figures that are not above 0 have no ratio. Whether their interval is narrow is a matter of
+/// their size then, and not of the unit that the harness prints them in.
 #[test]
-fn a_figure_of_one_command_is_not_waited_for_and_one_of_zero_has_no_ratio() {
+fn the_unit_of_a_negative_figure_does_not_end_a_run() {
+    let cells = [cell(0, "old"), cell(1, "new")];
+    let is_answered_at = |unit: f64, noise: f64| {
+        let trial = |cell: usize, block: u32| {
+            let deviation = f64::from((block * 7 + 3 * cell as u32) % 11) / 11.0 - 0.5;
+            let figure = printed(0, -unit * (1.0 + noise * deviation));
+            let copy = Copy { printed: vec![figure], ..Copy::default() };
+            Trial { cell, block, at: f64::from(block), copies: vec![copy], ..Trial::default() }
+        };
+        // The executions of the last block make a look due.
+        let trials = [0, 1].map(|cell| (0..26).map(|block| trial(cell, block)).collect::<Vec<_>>());
+        let family: Vec<(&Cell, &[Trial])> =
+            cells.iter().zip(&trials).map(|(cell, own)| (cell, &own[..])).collect();
+        is_answered(
+            &family,
+            &Question { precision: 0.01, threshold: None, tail_threshold: None, budget: BUDGET },
+        )
+    };
+
+    for unit in [1e-9, 1.0, 1e9] {
+        assert!(is_answered_at(unit, 0.001), "narrow at {unit}");
+        assert!(!is_answered_at(unit, 0.5), "wide at {unit}");
+    }
+}
+
+#[test]
+fn a_figure_of_one_command_is_not_waited_for_and_one_of_zero_is_compared() {
     let catalogue = Catalogue::load().unwrap();
     let cells = vec![cell(0, "old"), cell(1, "new"), cell(2, "old")];
-    let mut made = Made { random: Pcg64Mcg::seed_from_u64(1), effects: [LN_2; FIGURES], speed: 0.0 };
+    let mut made =
+        Made { random: Pcg64Mcg::seed_from_u64(1), effects: [LN_2; FIGURES], speed: 0.0 };
     let mut trials: Vec<Trial> = (0..39).flat_map(|block| made.block(block)).collect();
     for trial in &mut trials {
         let all = &mut trial.copies[0].printed;
@@ -148,16 +214,31 @@ fn a_figure_of_one_command_is_not_waited_for_and_one_of_zero_has_no_ratio() {
             all.push(printed(2, 5.0));
         }
     }
-    let own = |cell: &Cell| trials.iter().filter(|trial| trial.cell == cell.id).cloned().collect::<Vec<Trial>>();
+    let own = |cell: &Cell| {
+        trials.iter().filter(|trial| trial.cell == cell.id).cloned().collect::<Vec<Trial>>()
+    };
     let by_cell: Vec<Vec<Trial>> = cells.iter().map(own).collect();
-    let family: Vec<(&Cell, &[Trial])> = cells.iter().zip(&by_cell).map(|(cell, own)| (cell, &own[..])).collect();
-    assert!(is_answered(&family, &Question { precision: 0.01, threshold: None, budget: BUDGET }));
-    let run = Run { procedure: Procedure::Standard, view: View::Ab, against: "old".into(), cpus: 2, ..Run::default() };
-    let results = Results::new(&Journal { run, cells, trials, ..Journal::default() }, &catalogue, None);
+    let family: Vec<(&Cell, &[Trial])> =
+        cells.iter().zip(&by_cell).map(|(cell, own)| (cell, &own[..])).collect();
+    assert!(is_answered(
+        &family,
+        &Question { precision: 0.01, threshold: None, tail_threshold: None, budget: BUDGET }
+    ));
+    let run = Run {
+        procedure: Procedure::Standard,
+        view: View::Ab,
+        against: "old".into(),
+        cpus: 2,
+        ..Run::default()
+    };
+    let results =
+        Results::new(&Journal { run, cells, trials, ..Journal::default() }, &catalogue, None);
     let cost = results.cost().unwrap();
-    let [effect] = &cost.conditions[0].effects[..] else { panic!("{:?}", cost.conditions[0].effects) };
-    assert_eq!((effect.comparison.verdict, &*effect.comparison.cell.label), (Verdict::Slower, "figure 0"));
-    let missing: Vec<(&str, &str)> = cost.missing.iter().map(|gap| (&*gap.label, &*gap.reason)).collect();
-    assert!(missing.contains(&("figure 1", "it is 0, of which there is no ratio")), "{missing:?}");
-    assert!(missing.iter().any(|(label, why)| *label == "figure 2" && why.contains("under old")), "{missing:?}");
+    let effects = cost.conditions[0].effects.iter().map(|effect| &effect.comparison);
+    let found: Vec<(&str, &str)> =
+        effects.map(|one| (&*one.cell.label, one.verdict.word())).collect();
+    assert_eq!(found, [("figure 0", "slower"), ("figure 1", "same")]);
+    let missing: Vec<(&str, &str)> =
+        cost.missing.iter().map(|gap| (&*gap.label, &*gap.reason)).collect();
+    assert_eq!(missing, [("figure 2", "old did not print it")]);
 }

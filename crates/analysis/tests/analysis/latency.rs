@@ -1,4 +1,5 @@
-//! What the interval of a percentile promises holds for tasks on a machine with neighbours, shown by simulation.
+//! What the interval of a percentile promises holds for tasks on a machine with neighbours, shown
+//! by simulation.
 
 use analysis::Results;
 use catalogue::{Catalogue, Metric};
@@ -38,24 +39,36 @@ fn run(catalogue: &Catalogue, seed: u64, noise: Noise, (tasks, blocks): (usize, 
     let mut journal = Journal::default();
     for id in 0..tasks {
         let key = Key::plain(&format!("task{id}"), 1);
-        journal.cells.push(Cell { id, key, metric: Metric::Latency, unit: "ms".to_owned(), ..Cell::default() });
+        journal.cells.push(Cell {
+            id,
+            key,
+            metric: Metric::Latency,
+            unit: "ms".to_owned(),
+            ..Cell::default()
+        });
     }
     for number in 0..blocks * tasks as u32 {
         let slower = noise.neighbours * speed.after(&mut random, APART) + 0.1 * normal(&mut random);
         let copies = vec![frames(&mut random, slower, noise.stalls)];
-        let (cell, block, at) = (number as usize % tasks, number / tasks as u32, f64::from(number) * APART);
+        let (cell, block, at) =
+            (number as usize % tasks, number / tasks as u32, f64::from(number) * APART);
         journal.trials.push(Trial { cell, block, at, copies, ..Trial::default() });
     }
     Results::new(&journal, catalogue, None)
 }
 
-/// A trial's frames: their latencies have a median of 0.1 ms times e to the power of `slower`, and scatter by half.
+/// A trial's frames: their latencies have a median of 0.1 ms times e to the power of `slower`, and
+/// scatter by half.
 fn frames(random: &mut Pcg64Mcg, slower: f64, stalls: f64) -> Copy {
     let begin = random.random_range(0..FRAMES) * PERIOD;
     let is_hit = random.random::<f64>() < stalls;
     let stall = begin..begin + if is_hit { random.random_range(20_000_000..80_000_000) } else { 0 };
-    let mut recorder =
-        Recorder::new(Schedule { period: PERIOD, deadline: PERIOD, planned: FRAMES, ..Schedule::default() });
+    let mut recorder = Recorder::new(Schedule {
+        period: PERIOD,
+        deadline: PERIOD,
+        planned: FRAMES,
+        ..Schedule::default()
+    });
     for planned in (0..FRAMES).map(|number| number * PERIOD) {
         let wait = (1e5 * (slower + 0.5 * normal(random)).exp()) as u64;
         let woke = if stall.contains(&planned) { stall.end } else { planned } + wait;
@@ -76,7 +89,8 @@ fn covered(noise: Noise, shape: (usize, u32)) -> f64 {
 
 #[test]
 fn percentiles_cover_on_a_machine_with_neighbours() {
-    let (neighbours, stalls) = (Noise { neighbours: 0.3, ..QUIET }, Noise { neighbours: 0.3, stalls: 0.3 });
+    let (neighbours, stalls) =
+        (Noise { neighbours: 0.3, ..QUIET }, Noise { neighbours: 0.3, stalls: 0.3 });
     for noise in [QUIET, neighbours, stalls] {
         for shape in [(4, 6), (4, 12)] {
             let share = covered(noise, shape);
@@ -85,9 +99,12 @@ fn percentiles_cover_on_a_machine_with_neighbours() {
     }
 }
 
-/// Six trials of one task span half a minute, too little to see neighbours that come and go within 20 s.
+/// Six trials of one task span half a minute, too little to see neighbours that come and go within
+/// 20 s.
 #[test]
 fn a_task_alone_is_known_less() {
     assert!(covered(QUIET, (1, 6)) >= testing::allowed(0.94..1.0).start);
-    assert!(covered(Noise { neighbours: 0.3, ..QUIET }, (1, 6)) >= testing::allowed(0.7..1.0).start);
+    assert!(
+        covered(Noise { neighbours: 0.3, ..QUIET }, (1, 6)) >= testing::allowed(0.7..1.0).start
+    );
 }

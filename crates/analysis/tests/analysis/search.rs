@@ -1,4 +1,5 @@
-//! Searches for a commit among made-up ones: how often the right one is named, and whether that is as often as is said.
+//! Searches for a commit among made-up ones: how often the right one is named, and whether that is
+//! as often as is said.
 
 use analysis::{Next, Search, Span};
 use rand::{RngExt, SeedableRng};
@@ -15,13 +16,22 @@ struct History {
 }
 
 impl History {
-    /// Compares two revisions; the half-width of the interval is a quarter of 5 %, as the tool asks for.
+    /// Compares two revisions; the half-width of the interval is a quarter of 5 %, as the tool asks
+    /// for.
     fn compare(&mut self, from: usize, to: usize) -> Estimate {
         let error = 0.0125 / 1.96;
-        let off = if self.random.random::<f64>() < self.disturbed { 0.05 * normal(&mut self.random) } else { 0.0 };
+        let off = if self.random.random::<f64>() < self.disturbed {
+            0.05 * normal(&mut self.random)
+        } else {
+            0.0
+        };
         let change = self.times[to] - self.times[from] + error * normal(&mut self.random) + off;
         let percent = |change: f64| 100.0 * change.exp_m1();
-        Estimate { value: percent(change), low: percent(change - 0.0125), high: percent(change + 0.0125) }
+        Estimate {
+            value: percent(change),
+            low: percent(change - 0.0125),
+            high: percent(change + 0.0125),
+        }
     }
 }
 
@@ -37,8 +47,13 @@ fn found(history: &mut History, skipped: &[usize]) -> (Span, f64, usize) {
                 search.add((0, revision), history.compare(0, revision));
                 search.add((0, last), history.compare(0, last));
             }
-            Next::Confirm(Span { before, after }) if [before, after].iter().any(|end| skipped.contains(end)) => {
-                [before, after].iter().filter(|end| skipped.contains(end)).for_each(|end| search.skip(*end));
+            Next::Confirm(Span { before, after })
+                if [before, after].iter().any(|end| skipped.contains(end)) =>
+            {
+                [before, after]
+                    .iter()
+                    .filter(|end| skipped.contains(end))
+                    .for_each(|end| search.skip(*end));
             }
             Next::Confirm(span) => {
                 let change = history.compare(span.before, span.after);
@@ -73,7 +88,8 @@ fn the_right_commit_is_named_as_often_as_is_said() {
             said += chance;
             counts += count;
         }
-        let [right, said, count] = [f64::from(right), said, counts as f64].map(|sum| sum / runs as f64);
+        let [right, said, count] =
+            [f64::from(right), said, counts as f64].map(|sum| sum / runs as f64);
         println!("disturbed {disturbed}: right {right}, said {said}, {count} steps");
         assert!(right >= 0.97 && said <= right + 0.02 && count < 12.0, "{right} {said} {count}");
     }
@@ -82,7 +98,8 @@ fn the_right_commit_is_named_as_often_as_is_said() {
 #[test]
 fn revisions_that_cannot_be_measured_leave_several_commits() {
     let (mut history, culprit) = planted(7, 0.0);
-    let skipped: Vec<usize> = (1..64_usize).filter(|revision| revision.abs_diff(culprit) < 3).collect();
+    let skipped: Vec<usize> =
+        (1..64_usize).filter(|revision| revision.abs_diff(culprit) < 3).collect();
     let (span, chance, _) = found(&mut history, &skipped);
     assert_eq!((span.before, span.after), (culprit.saturating_sub(3), (culprit + 3).min(64)));
     assert!(chance > 0.95);
@@ -102,9 +119,13 @@ fn one_commit_needs_no_search() {
 /// Two commits that share the change: neither is named with certainty.
 #[test]
 fn two_changes_make_no_certain_answer() {
-    let times =
-        (0..=64).map(|revision| 0.025 * f64::from(u8::from(revision >= 20) + u8::from(revision >= 40))).collect();
+    let times = (0..=64)
+        .map(|revision| 0.025 * f64::from(u8::from(revision >= 20) + u8::from(revision >= 40)))
+        .collect();
     let mut history = History { times, random: Pcg64Mcg::seed_from_u64(3), disturbed: 0.0 };
     let (span, chance, count) = found(&mut history, &[]);
-    assert!([20, 40].contains(&span.after) && chance < 0.9 && count < 40, "{span:?} {chance} {count}");
+    assert!(
+        [20, 40].contains(&span.after) && chance < 0.9 && count < 40,
+        "{span:?} {chance} {count}"
+    );
 }

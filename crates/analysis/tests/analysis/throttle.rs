@@ -24,7 +24,8 @@ struct Scene {
     rest: u32,
 }
 
-const CALM: Scene = Scene { threads: 2, noise: 0.004, fall: None, neighbour: false, clock: true, rest: 0 };
+const CALM: Scene =
+    Scene { threads: 2, noise: 0.004, fall: None, neighbour: false, clock: true, rest: 0 };
 
 const WORK: u32 = 180;
 
@@ -40,13 +41,17 @@ fn journal(scene: &Scene, random: &mut impl Rng) -> Journal {
         let mut beats = Vec::new();
         for thread in 0..scene.threads {
             let mut kept = 1.0 + scene.noise * normal(random);
-            if scene.fall.is_some_and(|(when, threads, _)| at > when && thread < threads && !resting) {
+            if scene
+                .fall
+                .is_some_and(|(when, threads, _)| at > when && thread < threads && !resting)
+            {
                 kept *= scene.fall.unwrap().2;
             }
             // A neighbour takes time; the best chain of the second hardly notices.
             let time = if busy > 0 { 0.3 + 0.4 * random.random::<f64>() } else { 1.0 };
             let clock = if busy > 0 { kept * (1.0 - 0.01 * random.random::<f64>()) } else { kept };
-            let count = if resting { 0.0 } else { 1000.0 * kept * time * (1.0 + 0.01 * normal(random)) };
+            let count =
+                if resting { 0.0 } else { 1000.0 * kept * time * (1.0 + 0.01 * normal(random)) };
             let clock = if scene.clock { 4.0 * clock } else { 0.0 };
             let at = at + 0.002 * random.random::<f64>();
             beats.push(Beat { thread, cpu: thread, at, count: count as u64, clock, wrong: 0 });
@@ -55,7 +60,8 @@ fn journal(scene: &Scene, random: &mut impl Rng) -> Journal {
         sample.sensors.steal = Some(if busy > 0 { 40.0 } else { 0.1 });
         sample
     };
-    let samples = std::iter::once(Sample::default()).chain((1..=WORK + scene.rest).map(sample)).collect();
+    let samples =
+        std::iter::once(Sample::default()).chain((1..=WORK + scene.rest).map(sample)).collect();
     let burnin = journal::BurnIn {
         kind: Burned::Cooling,
         threads: scene.threads,
@@ -100,7 +106,9 @@ fn noise_and_neighbours_are_no_throttling() {
         assert!(wrong <= 10, "scene {number}: {wrong} of 200 throttled");
         let slowed = count(scene, 2, |burnin| burnin.cooling.as_ref().unwrap().slowed.is_some());
         assert!(slowed <= 10, "scene {number}: {slowed} of 200 slowed");
-        let cores = |burnin: &BurnIn| burnin.cooling.as_ref().unwrap().cores.iter().any(|core| core.fell.is_some());
+        let cores = |burnin: &BurnIn| {
+            burnin.cooling.as_ref().unwrap().cores.iter().any(|core| core.fell.is_some())
+        };
         let alone = count(scene, 3, cores);
         assert!(alone <= 10, "scene {number}: a core of {alone} of 200 fell");
     }
@@ -135,7 +143,10 @@ fn one_core_of_many_is_named() {
     assert_eq!(throttled(&burnin), None, "a sixteenth of a fifth is little of the whole");
     assert!(burnin.verdict.ends_with("Only the clock of CPU 0 fell."), "{}", burnin.verdict);
     let core = &burnin.cooling.as_ref().unwrap().cores[0];
-    assert!((core.fell.unwrap() - 50.0).abs() <= 2.0 && (core.clock.as_ref().unwrap().ratio.value - 0.8).abs() < 0.01);
+    assert!(
+        (core.fell.unwrap() - 50.0).abs() <= 2.0
+            && (core.clock.as_ref().unwrap().ratio.value - 0.8).abs() < 0.01
+    );
 }
 
 #[test]
@@ -197,7 +208,10 @@ fn causes_by_evidence() {
     };
     let power = |first: f64, then: f64, celsius: f64| {
         move |at: f64, sample: &mut Sample| {
-            sample.sensors.power.insert("package-0".to_owned(), if at > 60.2 { then } else { first });
+            sample
+                .sensors
+                .power
+                .insert("package-0".to_owned(), if at > 60.2 { then } else { first });
             sample.sensors.temperature.insert("coretemp Package id 0".to_owned(), celsius);
         }
     };
@@ -213,10 +227,24 @@ fn causes_by_evidence() {
     assert_eq!(cause(&with_evidence(limits(100.0, 15.0), hot(97.0))), "thermal");
     assert_eq!(cause(&with_evidence(limits(100.0, 15.0), hot(80.0))), "unknown");
     assert_eq!(cause(&with_evidence(limits(100.0, 15.0), power(28.0, 15.1, 70.0))), "power");
-    assert_eq!(cause(&with_evidence(limits(100.0, 45.0), power(60.0, 40.0, 70.0))), "power", "less power and not hot");
-    assert_eq!(cause(&with_evidence(limits(100.0, 45.0), power(60.0, 40.0, 92.0))), "unknown", "less power, but hot");
-    assert_eq!(cause(&with_evidence(limits(100.0, 15.0), power(28.0, 15.1, 98.0))), "thermal and power");
-    assert_eq!(cause(&with_evidence(SensorLimits::default(), counts("throttle.package"))), "thermal");
+    assert_eq!(
+        cause(&with_evidence(limits(100.0, 45.0), power(60.0, 40.0, 70.0))),
+        "power",
+        "less power and not hot"
+    );
+    assert_eq!(
+        cause(&with_evidence(limits(100.0, 45.0), power(60.0, 40.0, 92.0))),
+        "unknown",
+        "less power, but hot"
+    );
+    assert_eq!(
+        cause(&with_evidence(limits(100.0, 15.0), power(28.0, 15.1, 98.0))),
+        "thermal and power"
+    );
+    assert_eq!(
+        cause(&with_evidence(SensorLimits::default(), counts("throttle.package"))),
+        "thermal"
+    );
     assert_eq!(cause(&with_evidence(SensorLimits::default(), counts("power_limit.core"))), "power");
     assert_eq!(cause(&with_evidence(SensorLimits::default(), counts("edac.mc0.ce"))), "unknown");
     assert_eq!(cause(&with_evidence(SensorLimits::default(), brake)), "thermal");
@@ -232,9 +260,12 @@ fn causes_by_evidence() {
 fn a_virtual_machine_cannot_tell() {
     let scene = Scene { fall: Some((60.0, 99, 0.8)), ..CALM };
     let mut journal = journal(&scene, &mut Pcg64Mcg::seed_from_u64(10));
-    let [name, label, group, value] = ["system.virtualisation", "Virtualisation", "System", "KVM"].map(str::to_owned);
+    let [name, label, group, value] =
+        ["system.virtualisation", "Virtualisation", "System", "KVM"].map(str::to_owned);
     journal.facts.push(Fact::from_text(name, label, group, value));
-    assert!(judged(&journal).verdict.contains("this is a virtual machine, and its host may be hot"));
+    assert!(
+        judged(&journal).verdict.contains("this is a virtual machine, and its host may be hot")
+    );
 }
 
 #[test]
@@ -253,12 +284,19 @@ fn half_of_the_heat_is_gone() {
     // Half of an exponential's: ln 2 times its constant.
     assert!((down.half.unwrap() - 6.93).abs() < 0.2, "{down:?}");
     let sensor = burnin.sensors.iter().find(|sensor| sensor.name == "k10temp Tctl").unwrap();
-    assert_eq!((sensor.before, sensor.highest, sensor.sustained), (Some(40.0), Some(90.0), Some(90.0)));
+    assert_eq!(
+        (sensor.before, sensor.highest, sensor.sustained),
+        (Some(40.0), Some(90.0), Some(90.0))
+    );
 }
 
 #[test]
 fn memory_controllers_are_believed() {
-    let burnin = journal::BurnIn { kind: Burned::Memory, bytes: Some(1 << 30), ..journal::BurnIn::default() };
+    let burnin = journal::BurnIn {
+        kind: Burned::Memory,
+        bytes: Some(1 << 30),
+        ..journal::BurnIn::default()
+    };
     let mut journal = Journal { burnin: Some(burnin), ..Journal::default() };
     for (at, corrected) in [(0.0, 7), (10.1, 7), (20.1, 9)] {
         let mut sample = Sample { at, ..Sample::default() };
@@ -273,11 +311,19 @@ fn memory_controllers_are_believed() {
     journal.samples.truncate(2);
     assert!(judged(&journal).good);
     journal.samples[1].faults = 1500;
-    journal.samples[1].stage = Some(Stage { pass: 2, pattern: "random".to_owned(), done: 1, total: 4 });
+    journal.samples[1].stage =
+        Some(Stage { pass: 2, pattern: "random".to_owned(), done: 1, total: 4 });
     let fault = Fault { expected: Word(3), read: Word(1), retest: Word(1), ..Fault::default() };
     journal.faults = vec![fault; 1000];
     let found = judged(&journal);
     let memory = found.memory.as_ref().unwrap();
-    assert_eq!((memory.faults, memory.patterns[0].faults, memory.patterns[0].held), (1500, 1000, 1000));
-    assert!(found.verdict.starts_with("1500 faults in 1 pass and 25 % of the next"), "{}", found.verdict);
+    assert_eq!(
+        (memory.faults, memory.patterns[0].faults, memory.patterns[0].held),
+        (1500, 1000, 1000)
+    );
+    assert!(
+        found.verdict.starts_with("1500 faults in 1 pass and 25 % of the next"),
+        "{}",
+        found.verdict
+    );
 }

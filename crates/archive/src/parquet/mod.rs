@@ -1,5 +1,5 @@
-//! The archive: runs as tables of Parquet files in Hive's layout. `docs/archive.md` says what it is for,
-//! `docs/format.md` what is in it.
+//! The archive: runs as tables of Parquet files in Hive's layout. `docs/archive.md` says what it is
+//! for, `docs/format.md` what is in it.
 
 mod place;
 mod table;

@@ -11,12 +11,13 @@ use files::write_atomically;
 use journal::Run;
 
 /// Hive's name for a value that is not there.
-const NOTHING: &str = "__HIVE_DEFAULT_PARTITION__";
+const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Most bytes of a value in a directory's name; host names of Linux have 64.
-const LONGEST: usize = 120;
+/// The longest value in a directory's name; host names of Linux have 64 bytes.
+const MAX_VALUE_BYTES: usize = 120;
 
-/// A run's place in the archive, made of what never changes in it: exporting it again replaces it.
+/// A run's place in the archive, made of fields that never change: exporting the run again replaces
+/// its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The run's own name: its `id` in every table.
@@ -26,20 +27,29 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the place of a run.
+    /// The place of a run.
     pub fn new(run: &Run) -> Place {
         let Run { name, host, started, seed, .. } = run;
         let fleet = run.fleet.clone().unwrap_or_default();
-        let part = format!("{}\0{}\0{}\0{}", fleet.run, fleet.id.node, fleet.id.task, fleet.attempt);
-        let id = format!("{:016x}", hash(&format!("{name}\0{host}\0{started}\0{seed}\0{part}")));
+        let part_of_fleet =
+            format!("{}\0{}\0{}\0{}", fleet.run, fleet.id.node, fleet.id.task, fleet.attempt);
+        let id = format!(
+            "{:016x}",
+            hash(&format!("{name}\0{host}\0{started}\0{seed}\0{part_of_fleet}"))
+        );
         let folder = |key: &str, value: &str| {
-            let value = encoded(value, LONGEST);
-            format!("{key}={}", if value.is_empty() { NOTHING } else { &value })
+            let value = encoded(value, MAX_VALUE_BYTES);
+            format!("{key}={}", if value.is_empty() { HIVE_NULL } else { &value })
         };
-        let path = [folder("suite", suite(&run.tool)), folder("date", date(started)), folder("host", host)]
-            .iter()
-            .collect::<PathBuf>()
-            .join(format!("{id}.{}.parquet", encoded(name, LONGEST)));
+
+        let path = [
+            folder("suite", suite(&run.tool)),
+            folder("date", date(started)),
+            folder("host", host),
+        ]
+        .iter()
+        .collect::<PathBuf>()
+        .join(format!("{id}.{}.parquet", encoded(name, MAX_VALUE_BYTES)));
         Place { id, path }
     }
 
@@ -49,10 +59,14 @@ impl Place {
     /// It cannot be written.
     pub fn write(&self, archive: &Path, name: &str, table: &Table) -> Result<()> {
         let target = archive.join(name).join(&self.path);
-        let why = || format!("{} cannot be written; make room or try another directory", target.display());
+        let why = || {
+            format!("{} cannot be written; make room or try another directory", target.display())
+        };
         let folder = target.parent().unwrap_or(archive);
         let bytes = table.encode().with_context(why)?;
-        fs::create_dir_all(folder).and_then(|()| write_atomically(&target, &bytes)).with_context(why)
+        files::make_directories(folder)
+            .and_then(|()| write_atomically(&target, &bytes))
+            .with_context(why)
     }
 
     /// Takes a table of the run out of the archive, if it is there.
@@ -92,10 +106,15 @@ mod tests {
     #[test]
     fn a_run_has_one_place() {
         let place = Place::new(&run("vm-2026-11-21-01", "vm"));
-        let file = format!("suite=unixmark/date=2026-11-21/host=vm/{}.vm-2026-11-21-01.parquet", place.id);
+        let file =
+            format!("suite=unixmark/date=2026-11-21/host=vm/{}.vm-2026-11-21-01.parquet", place.id);
         assert_eq!(place.path, Path::new(&file));
         assert_eq!(place, Place::new(&run("vm-2026-11-21-01", "vm")));
-        let fleet = Attempt { run: "night".into(), id: NodeId { node: "n1".into(), task: "0".into() }, attempt: 1 };
+        let fleet = Attempt {
+            run: "night".into(),
+            id: NodeId { node: "n1".into(), task: "0".into() },
+            attempt: 1,
+        };
         let part = Run { fleet: Some(fleet), ..run("vm-2026-11-21-01", "vm") };
         assert_ne!(place.id, Place::new(&part).id);
     }
@@ -103,17 +122,24 @@ mod tests {
     #[test]
     fn no_name_leads_elsewhere() {
         for name in ["", "../../x", "a/b", ".", &"/".repeat(500)] {
-            let strange = Run { started: name.to_owned(), tool: name.to_owned(), ..run(name, name) };
+            let strange =
+                Run { started: name.to_owned(), tool: name.to_owned(), ..run(name, name) };
             let place = Place::new(&strange);
-            let parts: Vec<_> = place.path.components().map(|part| part.as_os_str().to_owned()).collect();
+            let parts: Vec<_> =
+                place.path.components().map(|part| part.as_os_str().to_owned()).collect();
             assert_eq!(parts.len(), 4, "{}", place.path.display());
-            assert!(parts.iter().all(|part| part.len() <= 200 && part != ".." && part != "."), "{parts:?}");
+            assert!(
+                parts.iter().all(|part| part.len() <= 200 && part != ".." && part != "."),
+                "{parts:?}"
+            );
         }
     }
 
     #[test]
     fn suites() {
-        let names = ["unixmark 0.1.0", "UnixBench 5.1.3", "UnixBench", "BYTE UNIX Benchmarks 3.11", "7zip"].map(suite);
+        let names =
+            ["unixmark 0.1.0", "UnixBench 5.1.3", "UnixBench", "BYTE UNIX Benchmarks 3.11", "7zip"]
+                .map(suite);
         assert_eq!(names, ["unixmark", "UnixBench", "UnixBench", "BYTE UNIX Benchmarks", ""]);
     }
 }

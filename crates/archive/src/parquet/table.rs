@@ -1,11 +1,13 @@
-//! A table of one run as a Parquet file: columns by name, written by the crate's low-level writer, which needs no
-//! Arrow.
+//! A table of one run as a Parquet file: columns by name, written by the crate's low-level writer,
+//! which needs no Arrow.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -14,8 +16,8 @@ use parquet::schema::types::{Type, TypePtr};
 /// The version of the tables, in every file's footer under `unixmark.format`.
 pub const FORMAT: &str = "unixmark-parquet/1";
 
-/// Most rows of a group: readers skip groups and work on several at once.
-const GROUP: usize = 1 << 20;
+/// The rows of a group: readers skip groups and work on several at once.
+const MAX_GROUP_ROWS: usize = 1 << 20;
 
 /// The rows of one run in one table, column by column.
 #[derive(Debug)]
@@ -45,7 +47,7 @@ enum Values {
 }
 
 impl Table {
-    /// Returns a table of this many rows and no columns yet.
+    /// A table of this many rows and no columns yet.
     pub(super) fn new(rows: usize) -> Table {
         Table { rows, columns: Vec::new() }
     }
@@ -80,41 +82,63 @@ impl Table {
     }
 
     /// Adds a column of whole numbers.
-    pub(super) fn whole<T: Into<Option<i32>>>(self, name: &'static str, numbers: impl Iterator<Item = T>) -> Table {
+    pub(super) fn whole<T: Into<Option<i32>>>(
+        self,
+        name: &'static str,
+        numbers: impl Iterator<Item = T>,
+    ) -> Table {
         self.put(name, Values::Whole(numbers.map(Into::into).collect()))
     }
 
     /// Adds a column of numbers.
-    pub(super) fn real<T: Into<Option<f64>>>(self, name: &'static str, numbers: impl Iterator<Item = T>) -> Table {
+    pub(super) fn real<T: Into<Option<f64>>>(
+        self,
+        name: &'static str,
+        numbers: impl Iterator<Item = T>,
+    ) -> Table {
         self.put(name, Values::Real(numbers.map(Into::into).collect()))
     }
 
-    /// Adds a column of what is true or false.
-    pub(super) fn flag<T: Into<Option<bool>>>(self, name: &'static str, flags: impl Iterator<Item = T>) -> Table {
+    /// Adds a column of truth values.
+    pub(super) fn flag<T: Into<Option<bool>>>(
+        self,
+        name: &'static str,
+        flags: impl Iterator<Item = T>,
+    ) -> Table {
         self.put(name, Values::Flag(flags.map(Into::into).collect()))
     }
 
-    /// Returns the table as the bytes of a Parquet file: the same table gives the same bytes.
+    /// The table as the bytes of a Parquet file: the same table gives the same bytes.
     ///
     /// # Errors
     /// A column has fewer or more values than the table has rows.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut writer = SerializedFileWriter::new(Vec::new(), self.schema()?, Arc::new(properties()))?;
-        for from in (0..self.rows).step_by(GROUP) {
-            let rows = from..self.rows.min(from + GROUP);
+        let mut writer =
+            SerializedFileWriter::new(Vec::new(), self.schema()?, Arc::new(properties()))?;
+        for from in (0..self.rows).step_by(MAX_GROUP_ROWS) {
+            let rows = from..self.rows.min(from + MAX_GROUP_ROWS);
             let mut group = writer.next_row_group()?;
             for Column { name, values } in &self.columns {
-                let mut column = group.next_column()?.context("a column is missing in its own schema")?;
-                values.write(&mut column, rows.clone()).with_context(|| format!("the column '{name}' is odd"))?;
+                let mut column =
+                    group.next_column()?.context("a column is missing in its own schema")?;
+                values
+                    .write(&mut column, rows.clone())
+                    .with_context(|| format!("the column '{name}' is odd"))?;
                 column.close()?;
             }
+
             group.close()?;
         }
+
         Ok(writer.into_inner()?)
     }
 
     fn schema(&self) -> Result<TypePtr> {
-        let fields = self.columns.iter().map(|column| Ok(Arc::new(column.schema()?))).collect::<Result<_>>()?;
+        let fields = self
+            .columns
+            .iter()
+            .map(|column| Ok(Arc::new(column.schema()?)))
+            .collect::<Result<_>>()?;
         Ok(Arc::new(Type::group_type_builder("unixmark").with_fields(fields).build()?))
     }
 }
@@ -124,13 +148,16 @@ impl Column {
         let (physical, logical) = match self.values {
             Values::Same(_) | Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             // In UTC, without a zone: readers show it alike wherever they are.
-            Values::When(_) => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS))),
+            Values::When(_) => {
+                (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS)))
+            }
             Values::Whole(_) => (Physical::INT32, None),
             Values::Real(_) => (Physical::DOUBLE, None),
             Values::Flag(_) => (Physical::BOOLEAN, None),
         };
         // No reader makes use of a column that has no nulls: all may have them.
-        let builder = Type::primitive_type_builder(self.name, physical).with_repetition(Repetition::OPTIONAL);
+        let builder =
+            Type::primitive_type_builder(self.name, physical).with_repetition(Repetition::OPTIONAL);
         Ok(builder.with_logical_type(logical).build()?)
     }
 }
@@ -146,7 +173,11 @@ impl Values {
         }
     }
 
-    fn write(&self, column: &mut SerializedColumnWriter, rows: std::ops::Range<usize>) -> Result<()> {
+    fn write(
+        &self,
+        column: &mut SerializedColumnWriter,
+        rows: std::ops::Range<usize>,
+    ) -> Result<()> {
         let count = rows.len();
         let why = "its number of values is not that of the table's rows";
         match self {
@@ -161,14 +192,18 @@ impl Values {
 }
 
 /// Writes one value in every row.
-fn repeat<T: DataType>(column: &mut SerializedColumnWriter, value: Option<&T::T>, rows: usize) -> Result<()> {
+fn repeat<T: DataType>(
+    column: &mut SerializedColumnWriter,
+    value: Option<&T::T>,
+    rows: usize,
+) -> Result<()> {
     let values: Vec<T::T> = value.map_or_else(Vec::new, |value| vec![value.clone(); rows]);
     let levels = vec![i16::from(value.is_some()); rows];
     column.typed::<T>().write_batch(&values, Some(&levels), None)?;
     Ok(())
 }
 
-/// Writes what values there are.
+/// Writes the values that are there, and the rows that have none as nulls.
 fn write<T: DataType>(column: &mut SerializedColumnWriter, values: &[Option<T::T>]) -> Result<()> {
     let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
     let values: Vec<T::T> = values.iter().flatten().cloned().collect();
@@ -179,7 +214,10 @@ fn write<T: DataType>(column: &mut SerializedColumnWriter, values: &[Option<T::T
 fn properties() -> WriterProperties {
     WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![KeyValue::new("unixmark.format".to_owned(), FORMAT.to_owned())]))
+        .set_key_value_metadata(Some(vec![KeyValue::new(
+            "unixmark.format".to_owned(),
+            FORMAT.to_owned(),
+        )]))
         .set_created_by(concat!("unixmark ", env!("CARGO_PKG_VERSION")).to_owned())
         // Pages of one run are few: the least and greatest of a column are told once.
         .set_statistics_enabled(EnabledStatistics::Chunk)

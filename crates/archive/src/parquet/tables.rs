@@ -30,11 +30,21 @@ impl<'a> Row<'a> {
         figures.chain(indexes).chain(skipped).chain(failed).collect()
     }
 
-    /// Returns the row of a cell without a result.
+    /// The row of a cell without a result.
     fn without(missing: &'a Missing, state: &'static str) -> Row<'a> {
         let Missing { key, label, reason, .. } = missing;
         let (figure, metric, score, watts, warnings) = (None, None, Estimate::NONE, None, None);
-        Row { key: Cow::Borrowed(key), label, figure, metric, score, watts, state, reason: Some(reason), warnings }
+        Row {
+            key: Cow::Borrowed(key),
+            label,
+            figure,
+            metric,
+            score,
+            watts,
+            state,
+            reason: Some(reason),
+            warnings,
+        }
     }
 
     fn of_figure(figure: &'a Figure) -> Row<'a> {
@@ -48,6 +58,8 @@ impl<'a> Row<'a> {
                 Metric::Time => "time",
                 Metric::Latency => "latency",
                 Metric::Amount => "amount",
+                Metric::Yield => "yield",
+                Metric::Unknown => "unknown",
             }),
             score: figure.score,
             watts: figure.energy.as_deref().map(|energy| energy.watts),
@@ -80,8 +92,9 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Returns what a run came to, a row for each cell and each index: as few tables as questions need, so that the run and
-/// what is most asked of its system stand in every row. Columns of one value take no room.
+/// The results of a run, a row for each cell and each index. The run, and the facts of its system
+/// that questions ask for most, stand in every row, so that few questions need two tables; a column
+/// of one value takes no room.
 pub fn results(id: &str, summary: &Summary) -> Table {
     let rows = Row::all(summary);
     let rows = || rows.iter();
@@ -136,9 +149,14 @@ pub fn results(id: &str, summary: &Summary) -> Table {
         .same("build", build.map(|build| build.hash.as_str()))
 }
 
-/// Returns the trials behind a run's figures, a row for each.
+/// The trials behind a run's figures, a row for each.
 pub fn samples(id: &str, summary: &Summary) -> Table {
-    let rows = || summary.figures.iter().flat_map(|figure| figure.samples.iter().map(move |sample| (figure, sample)));
+    let rows = || {
+        summary
+            .figures
+            .iter()
+            .flat_map(|figure| figure.samples.iter().map(move |sample| (figure, sample)))
+    };
     Table::new(rows().count())
         .same("id", id)
         .text("test", rows().map(|(figure, _)| figure.cell.key.test.as_str()))
@@ -152,7 +170,7 @@ pub fn samples(id: &str, summary: &Summary) -> Table {
         .real("value", rows().map(|(_, sample)| finite(sample.value)))
 }
 
-/// Returns all that is known of the system a run was made on, a row for each fact.
+/// All that is known of the system a run was made on, a row for each fact.
 pub fn facts(id: &str, summary: &Summary) -> Table {
     let rows = || summary.facts.iter();
     Table::new(rows().len())
@@ -167,7 +185,8 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Returns the moment when a run began, in microseconds since 1970; none where its journal does not say it in RFC 3339.
+/// The moment when a run began, in microseconds since 1970; none where its journal does not
+/// say it in RFC 3339.
 fn started(summary: &Summary) -> Option<i64> {
     summary.run.started.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond)
 }

@@ -1,9 +1,13 @@
-//! The auditd that is installed, as a process of the trial's own with a configuration of its own. It ends with the
-//! trial; how to end it is in the ledger.
+//! The auditd that is installed, as a process of the trial's own with a configuration of its own.
+//! It ends with the trial; how to end it is in the ledger.
+//!
+//! Its log is in the run's scratch directory, and is counted once it has ended. Records of other
+//! programs are in there too, since it receives all: they are passed on to the kernel's log, where
+//! they would be without it.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -20,44 +24,62 @@ use machine::find_command;
 use processes::end_child;
 
 /// The longest time that it may take to start, and to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STEP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest time that it may take to write what it has.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The configuration that is installed.
-const INSTALLED: &str = "/etc/audit/auditd.conf";
+const INSTALLED_CONFIG: &str = "/etc/audit/auditd.conf";
 
 /// The directory of plugins' configurations, unless that names another.
-const PLUGINS: &str = "/etc/audit/plugins.d";
+const PLUGIN_FOLDER: &str = "/etc/audit/plugins.d";
 
-/// The settings that are taken from it.
-const TAKEN: [&str; 8] = [
-    "log_format", "freq", "priority_boost", "name_format", "name", "q_depth", "overflow_action", "end_of_event_timeout",
+/// The settings that are taken from the installed configuration.
+const KEPT_SETTINGS: [&str; 8] = [
+    "log_format",
+    "freq",
+    "priority_boost",
+    "name_format",
+    "name",
+    "q_depth",
+    "overflow_action",
+    "end_of_event_timeout",
 ];
 
-/// Bytes below which a disk is full.
-const ROOM: u64 = 1 << 20;
+/// A disk with less is full.
+const MIN_FREE_BYTES: u64 = 1 << 20;
 
 /// auditd, running.
 pub(crate) struct Auditd {
     child: Child,
     folder: PathBuf,
     kernel_log: KernelLog,
-    /// Set once its log was counted.
-    counted: bool,
+    /// True once its log was counted.
+    is_counted: bool,
 }
 
+/// The file with its messages.
+const MESSAGES: &str = "messages";
+
+/// Its logs, the newest first.
+const LOGS: [&str; 2] = ["audit.log", "audit.log.1"];
+
 impl Auditd {
-    /// Starts it and waits until it receives the records.
+    /// Starts auditd and waits until it receives the records.
     pub(crate) fn start(context: &mut Surroundings<'_>, system: &System) -> Result<Auditd, String> {
-        let program = find_command("auditd").ok_or("auditd is not installed here; keep the trail in a file instead")?;
+        let program = find_command("auditd")
+            .ok_or("auditd is not installed here; keep the trail in a file instead")?;
         let kernel_log = KernelLog::open(&system.machine)?;
         let folder = context.scratch.join(format!("auditd-{}", std::process::id()));
         configure(&folder, context)?;
+
         (context.record)(Undo::End { program: program.clone(), argument: folder.clone() })?;
-        let failed = |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
-        let messages = File::create(folder.join(MESSAGES)).map_err(failed)?;
+        let failed =
+            |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
+        let mut options = files::options();
+        options.write(true).create(true).truncate(true);
+        let messages = options.open(folder.join(MESSAGES)).map_err(failed)?;
         let child = Command::new(&program)
             .args(["-n", "-s", "nochange", "-c"])
             .arg(&folder)
@@ -67,63 +89,77 @@ impl Auditd {
             .stderr(messages)
             .spawn()
             .map_err(failed)?;
-        let mut auditd = Auditd { child, folder, kernel_log, counted: false };
+
+        let mut auditd = Auditd { child, folder, kernel_log, is_counted: false };
         auditd.wait_until_it_receives(system)?;
         Ok(auditd)
     }
 
     fn wait_until_it_receives(&mut self, system: &System) -> Result<(), String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + STEP_TIMEOUT;
         while system.status()?.pid != self.pid() {
-            let ended = self.child.try_wait().ok().flatten();
-            if ended.is_some() || Instant::now() > deadline {
+            let status = self.child.try_wait().ok().flatten();
+            if status.is_some() || Instant::now() > deadline {
                 let messages = fs::read_to_string(self.folder.join(MESSAGES)).unwrap_or_default();
-                let last = messages.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
-                return Err(format!("auditd does not receive records: {last}"));
+                let last_message = messages.lines().rev().find(|line| !line.trim().is_empty());
+                return Err(format!(
+                    "auditd does not receive records: {}",
+                    last_message.unwrap_or("it printed nothing")
+                ));
             }
+
             std::thread::sleep(Duration::from_millis(5));
         }
+
         Ok(())
     }
 
-    /// Returns its process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends it, so that it writes what it has, and counts its log.
+    /// Ends auditd, so that it writes what it has, and counts its log.
     ///
     /// # Errors
     /// Its log cannot be read, or its disk is full.
     pub(crate) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
-        self.wait_for_the_last_record();
-        end_child(&mut self.child, PATIENCE);
+        self.wait_for_last_record();
+        end_child(&mut self.child, STEP_TIMEOUT);
+
         let folder = self.folder.display().to_string();
-        let failed = |error: &dyn std::fmt::Display| format!("the trail of {folder} cannot be read: {error}");
+        let failed = |error: &dyn std::fmt::Display| {
+            format!("the trail of {folder} cannot be read: {error}")
+        };
         let disk = rustix::fs::statvfs(&self.folder).map_err(|error| failed(&error))?;
-        if disk.f_bavail * disk.f_frsize < ROOM {
-            return Err(format!("the trail could not be written: {} is full", self.folder.display()));
+        if disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES {
+            return Err(format!(
+                "the trail could not be written: {} is full",
+                self.folder.display()
+            ));
         }
-        self.count(tally).map_err(|error| failed(&error))
+
+        self.count_logs(tally).map_err(|error| failed(&error))
     }
 
-    /// Counts its log, and passes on the records of others.
-    fn count(&mut self, tally: &mut Tally) -> std::io::Result<()> {
-        self.counted = true;
+    /// Counts auditd's logs, the oldest first, and passes on the records of others.
+    fn count_logs(&mut self, tally: &mut Tally) -> std::io::Result<()> {
+        self.is_counted = true;
         for name in LOGS.iter().rev() {
             match File::open(self.folder.join(name)) {
-                Ok(file) => count(file, tally, &mut self.kernel_log)?,
+                Ok(file) => count_log(file, tally, &mut self.kernel_log)?,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
+
         Ok(())
     }
 
-    /// Waits until it has written the last record: if it is ended before, it does not.
-    fn wait_for_the_last_record(&self) {
-        let deadline = Instant::now() + DRAIN;
-        while !ends(&self.folder.join(LOGS[0])).unwrap_or(false) && Instant::now() < deadline {
+    /// Waits until auditd has written the last record, which it loses if it is ended earlier.
+    fn wait_for_last_record(&self) {
+        let log = self.folder.join(LOGS[0]);
+        let deadline = Instant::now() + DRAIN_TIMEOUT;
+        while !has_last_record(&log).unwrap_or(false) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -131,42 +167,51 @@ impl Auditd {
 
 impl Drop for Auditd {
     fn drop(&mut self) {
-        end_child(&mut self.child, PATIENCE);
-        if !self.counted {
-            let _ = self.count(&mut Tally::new(SENTINEL, 0));
+        end_child(&mut self.child, STEP_TIMEOUT);
+        if !self.is_counted {
+            // For the records of others, which it passes on.
+            let _ = self.count_logs(&mut Tally::new(SENTINEL, 0));
         }
     }
 }
 
-/// The file with its messages.
-const MESSAGES: &str = "messages";
-
-/// Its logs, the newest first.
-const LOGS: [&str; 2] = ["audit.log", "audit.log.1"];
-
-/// Makes its directory; how to remove everything in it is in the ledger.
+/// Makes auditd's directory; how to remove everything in it is in the ledger.
 fn configure(folder: &Path, context: &mut Surroundings<'_>) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{} cannot be made: {error}", folder.display());
     let plugins = folder.join("plugins.d");
     let config = folder.join("auditd.conf");
     for directory in [folder, &plugins] {
         (context.record)(Undo::RemoveDirectory { path: directory.to_path_buf() })?;
-        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+        files::make_private_directories(directory).map_err(failed)?;
     }
-    for file in [Path::new("auditd.conf"), Path::new(MESSAGES)].into_iter().chain(LOGS.map(Path::new)) {
-        (context.record)(Undo::RemoveFile { path: folder.join(file) })?;
-        let _ = fs::remove_file(folder.join(file));
+
+    for name in ["auditd.conf", MESSAGES, LOGS[0], LOGS[1]] {
+        (context.record)(Undo::RemoveFile { path: folder.join(name) })?;
+        // Usually there is none; auditd would append to a log that is there.
+        let _ = fs::remove_file(folder.join(name));
     }
-    let installed = fs::read_to_string(INSTALLED).unwrap_or_default();
-    let mut file = File::options().create(true).truncate(true).write(true).mode(0o640).open(&config).map_err(failed)?;
+
+    let installed = fs::read_to_string(INSTALLED_CONFIG).unwrap_or_default();
+    let mut file = files::options()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o640)
+        .open(&config)
+        .map_err(failed)?;
     file.write_all(configuration(&installed, folder, context.settings).as_bytes()).map_err(failed)
 }
 
-/// Returns its configuration: a log of its own; how records are formatted, and plugins that are wanted, from the
-/// installed one.
+/// auditd's configuration for a trial: a log of its own; the format of records, and the plugins
+/// that are wanted, from the installed one.
 fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> String {
-    let taken =
-        installed.lines().filter(|line| line.split_once('=').is_some_and(|(name, _)| TAKEN.contains(&name.trim())));
+    let mut text = String::new();
+    for line in installed.lines() {
+        if line.split_once('=').is_some_and(|(name, _)| KEPT_SETTINGS.contains(&name.trim())) {
+            text += &format!("{line}\n");
+        }
+    }
+
     let flush = match settings.flush {
         Flush::None => "NONE",
         Flush::Incremental => "INCREMENTAL",
@@ -174,18 +219,16 @@ fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> St
         Flush::Data => "DATA",
         Flush::Sync => "SYNC",
     };
+    // Each of two logs has half of the limit.
     let half_in_mib = (settings.limit >> 21).max(1);
     let plugins = match settings.sink {
         Sink::AuditdPlugins => {
             let mut settings = installed.lines().filter_map(|line| line.split_once('='));
-            settings
-                .find(|(name, _)| name.trim() == "plugin_dir")
-                .map_or(PLUGINS, |(_, folder)| folder.trim())
-                .to_owned()
+            let named = settings.find(|(name, _)| name.trim() == "plugin_dir");
+            named.map_or(PLUGIN_FOLDER, |(_, folder)| folder.trim()).to_owned()
         }
         _ => format!("{}/plugins.d", folder.display()),
     };
-    let mut text: String = taken.map(|line| format!("{line}\n")).collect();
     text += &format!(
         "local_events = yes\nwrite_logs = yes\nlog_file = {0}/audit.log\nlog_group = root\nplugin_dir = {plugins}\n\
          flush = {flush}\nmax_log_file = {half_in_mib}\nnum_logs = 2\nmax_log_file_action = ROTATE\n\
@@ -196,31 +239,37 @@ fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> St
     text
 }
 
-/// Returns true if the last record of a trail is near the end of a log.
-fn ends(log: &Path) -> std::io::Result<bool> {
+/// The end of a log in which the last record is looked for: others' records may follow it.
+const TAIL_BYTES: u64 = 4096;
+
+/// True if the last record of a trail is near the end of a log.
+fn has_last_record(log: &Path) -> std::io::Result<bool> {
     let mut file = File::open(log)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(4096)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+
     let mut tail = Vec::new();
     file.read_to_end(&mut tail)?;
-    let mut lines = tail.split(|byte| *byte == b'\n').filter_map(record::line);
+    let mut lines = tail.split(|byte| *byte == b'\n').filter_map(record::parse_line);
     Ok(lines.any(|(kind, record)| is_end(kind, record)))
 }
 
-fn count(file: File, tally: &mut Tally, kernel_log: &mut KernelLog) -> std::io::Result<()> {
+/// Counts a log, and passes on the records of others.
+fn count_log(file: File, tally: &mut Tally, kernel_log: &mut KernelLog) -> std::io::Result<()> {
     let mut reader = BufReader::with_capacity(1 << 20, file);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        if let Some((kind, record)) = record::line(text) {
+        if let Some((kind, record)) = record::parse_line(text) {
             // Its time of arrival is not in the log.
-            let now = record::stamp(record).map_or(0, |stamp| stamp.ms);
-            if !tally.take(kind, record, text.len() + 1, now) {
+            let now_ms = record::stamp(record).map_or(0, |stamp| stamp.ms);
+            if !tally.count(kind, record, text.len() + 1, now_ms) {
                 kernel_log.pass_on(kind, record);
             }
         }
         line.clear();
     }
+
     Ok(())
 }
 
@@ -230,22 +279,34 @@ mod tests {
 
     #[test]
     fn a_configuration_of_its_own() {
-        let installed =
-            "# x\nlog_file = /var/log/audit/audit.log\nlog_format = ENRICHED\n##name = mydomain\nfreq = 20\n";
-        let settings = TrailSettings { flush: Flush::Sync, limit: 64 << 20, ..TrailSettings::default() };
+        let installed = "# x\nlog_file = /var/log/audit/audit.log\nlog_format = ENRICHED\n##name = mydomain\nfreq = 20\n";
+        let settings =
+            TrailSettings { flush: Flush::Sync, limit: 64 << 20, ..TrailSettings::default() };
         let text = configuration(installed, Path::new("/s"), &settings);
-        for line in
-            ["log_format = ENRICHED", "freq = 20", "log_file = /s/audit.log", "flush = SYNC", "max_log_file = 32"]
-        {
+        for line in [
+            "log_format = ENRICHED",
+            "freq = 20",
+            "log_file = /s/audit.log",
+            "flush = SYNC",
+            "max_log_file = 32",
+        ] {
             assert!(text.lines().any(|known| known == line), "{line}: {text}");
         }
         assert!(
-            !text.contains("/var/log") && !text.contains("mydomain") && text.contains("plugin_dir = /s/plugins.d\n")
+            !text.contains("/var/log")
+                && !text.contains("mydomain")
+                && text.contains("plugin_dir = /s/plugins.d\n")
         );
         let settings = TrailSettings { sink: Sink::AuditdPlugins, ..settings };
-        assert!(configuration(installed, Path::new("/s"), &settings).contains("plugin_dir = /etc/audit/plugins.d\n"));
+        assert!(
+            configuration(installed, Path::new("/s"), &settings)
+                .contains("plugin_dir = /etc/audit/plugins.d\n")
+        );
         let installed = format!("{installed}plugin_dir = /opt/plugins\n");
-        assert!(configuration(&installed, Path::new("/s"), &settings).contains("plugin_dir = /opt/plugins\n"));
+        assert!(
+            configuration(&installed, Path::new("/s"), &settings)
+                .contains("plugin_dir = /opt/plugins\n")
+        );
     }
 
     #[test]
@@ -258,13 +319,18 @@ mod tests {
         let mut tally = Tally::new(7, 1000);
         crate::audit::tests::fake::write(folder.path(), "/dev/kmsg", "");
         let mut log = KernelLog::open(&machine::Machine::at(folder.path())).unwrap();
-        count(File::open(&path).unwrap(), &mut tally, &mut log).unwrap();
+        count_log(File::open(&path).unwrap(), &mut tally, &mut log).unwrap();
         let passed_on = fs::read_to_string(folder.path().join("dev/kmsg")).unwrap();
         assert_eq!(passed_on, "<5>audit: type=1300 audit(1.004:6): a auid=8 b\n");
         let lengths: usize = text.lines().skip(1).take(2).map(|line| line.len() + 1).sum();
-        assert_eq!((tally.totals(), tally.missing()), ((1, lengths as u64), 0));
-        assert!(!ends(&path).unwrap());
-        fs::write(&path, text.to_owned() + "type=TEST msg=audit(1.005:9): pid=1 msg='op=unixmark-end'\n").unwrap();
-        assert!(ends(&path).unwrap());
+        let totals = crate::audit::tally::Totals { events: 1, bytes: lengths as u64 };
+        assert_eq!((tally.totals(), tally.missing_events()), (totals, 0));
+        assert!(!has_last_record(&path).unwrap());
+        fs::write(
+            &path,
+            text.to_owned() + "type=TEST msg=audit(1.005:9): pid=1 msg='op=unixmark-end'\n",
+        )
+        .unwrap();
+        assert!(has_last_record(&path).unwrap());
     }
 }

@@ -1,4 +1,5 @@
-//! Requests to the kernel's audit subsystem: answered by its netlink socket, and in memory by tests.
+//! Requests to the kernel's audit subsystem: answered by its netlink socket, and in memory by
+//! tests.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use rustix::io::Errno;
 use crate::audit::rule::Rule;
 
 /// The longest record or answer: records are cut at 8970 bytes, rules may contain paths.
-pub(crate) const LONGEST: usize = 32 * 1024;
+pub(crate) const MAX_RECORD_BYTES: usize = 32 * 1024;
 
 /// AUDIT_TEST: a message of a program's, which is a record like others and changes nothing.
 pub(crate) const MESSAGE: u16 = 1120;
@@ -37,7 +38,8 @@ pub(crate) struct Status {
     pub backlog: u32,
     /// The longest time that a process waits for room, in ticks.
     pub backlog_wait_time: u32,
-    /// Ticks that all processes together waited; `None` if the kernel does not count them (before 5.9).
+    /// Ticks that all processes together waited; `None` if the kernel does not count them (before
+    /// 5.9).
     pub waited: Option<u32>,
 }
 
@@ -51,13 +53,14 @@ pub(crate) enum Setting {
 
 /// The kernel's audit subsystem.
 pub(crate) trait Kernel: Send + Sync {
-    /// Returns what holds now.
+    /// The settings that hold now.
     fn status(&self) -> Result<Status, Errno>;
 
-    /// Returns AUDIT_FEATURE_… as a mask: what is set about how login uids may be changed.
+    /// The AUDIT_FEATURE_… that are set, as a mask: they say how login uids may be changed.
     fn features(&self) -> Result<u32, Errno>;
 
-    /// Returns the rules in the order in which they are tried. One that is not understood is left out.
+    /// The rules in the order in which they are tried. One that is not understood is left
+    /// out.
     fn rules(&self) -> Result<Vec<Rule>, Errno>;
 
     /// Sets one field.
@@ -81,7 +84,7 @@ pub(crate) trait Kernel: Send + Sync {
 
 /// Records as they come; no more do when this is dropped.
 pub(crate) trait Records: Send + Sync {
-    /// Waits for a record, and returns its kind and text; `AGAIN` if none came for a moment, `NOBUFS` if the kernel had
-    /// no room for one.
+    /// Waits for a record, and returns its kind and text; `AGAIN` if none came for a moment,
+    /// `NOBUFS` if the kernel had no room for one.
     fn next<'a>(&self, buffer: &'a mut [u8]) -> Result<(u16, &'a [u8]), Errno>;
 }

@@ -14,10 +14,11 @@ use crate::audit::record;
 const DEVICE: &str = "/dev/kmsg";
 
 /// The longest text that the kernel takes.
-const LONGEST: usize = 1000;
+const MAX_TEXT_BYTES: usize = 1000;
 
-/// Records of a trial that are passed on; the kernel itself prints ten in five seconds.
-const MOST: u32 = 100;
+/// The maximum number of records of a trial that are passed on; the kernel itself prints ten in
+/// five seconds.
+const MAX_PASSED_ON: u32 = 100;
 
 /// The kernel's log.
 #[derive(Debug)]
@@ -28,13 +29,13 @@ pub(crate) struct KernelLog {
 }
 
 impl KernelLog {
-    /// Opens it.
+    /// Opens the log.
     ///
     /// # Errors
-    /// It cannot be written to, so others' records would be lost.
+    /// The log cannot be written to, so others' records would be lost.
     pub(crate) fn open(machine: &Machine) -> Result<KernelLog, String> {
-        let log = KernelLog { path: machine.path(DEVICE), left: MOST };
-        log.file().map_err(|error| {
+        let log = KernelLog { path: machine.path(DEVICE), left: MAX_PASSED_ON };
+        log.open_device().map_err(|error| {
             format!("{DEVICE} cannot be written to ({error}), so audit records of other processes would be lost")
         })?;
         Ok(log)
@@ -46,18 +47,21 @@ impl KernelLog {
         if self.left == 0 || [record::END, record::REPLACE, MESSAGE].contains(&kind) {
             return;
         }
+
         self.left -= 1;
+
         let mut line = format!("<5>audit: type={kind} ").into_bytes();
-        line.extend(record.iter().take(LONGEST - line.len()));
+        line.extend(record.iter().take(MAX_TEXT_BYTES - line.len()));
         // A line without an end is not shown before the next one.
         line.push(b'\n');
         // If the log takes nothing more, it would have had no place for the kernel's line either.
-        let _ = self.file().and_then(|mut file| file.write(&line));
+        let _ = self.open_device().and_then(|mut file| file.write(&line));
     }
 
-    /// Opens the log: of each that is open, the kernel drops what exceeds ten lines in five seconds.
-    fn file(&self) -> std::io::Result<File> {
-        File::options().append(true).open(&self.path)
+    /// Opens the device anew for each line: of lines that come through one that stays open, the
+    /// kernel drops what exceeds ten in five seconds.
+    fn open_device(&self) -> std::io::Result<File> {
+        files::options().append(true).open(&self.path)
     }
 }
 
@@ -74,13 +78,15 @@ mod tests {
         crate::audit::tests::fake::write(root.path(), DEVICE, "");
         let mut log = KernelLog::open(&machine).unwrap();
         let written = || std::fs::read_to_string(root.path().join("dev/kmsg")).unwrap();
-        [record::END, record::REPLACE, MESSAGE].iter().for_each(|kind| log.pass_on(*kind, b"audit(1.2:3): x"));
+        [record::END, record::REPLACE, MESSAGE]
+            .iter()
+            .for_each(|kind| log.pass_on(*kind, b"audit(1.2:3): x"));
         assert_eq!(written(), "");
         log.pass_on(1400, b"audit(1.2:3): apparmor=\"DENIED\"");
         assert_eq!(written(), "<5>audit: type=1400 audit(1.2:3): apparmor=\"DENIED\"\n");
         log.pass_on(1309, &[b'x'; 9000]);
-        assert_eq!(written().len(), 53 + LONGEST);
-        (0..2 * MOST).for_each(|_| log.pass_on(1400, b"audit(1.2:3): x"));
-        assert_eq!(written().matches("<5>audit: ").count(), MOST as usize);
+        assert_eq!(written().len(), 53 + MAX_TEXT_BYTES);
+        (0..2 * MAX_PASSED_ON).for_each(|_| log.pass_on(1400, b"audit(1.2:3): x"));
+        assert_eq!(written().matches("<5>audit: ").count(), MAX_PASSED_ON as usize);
     }
 }

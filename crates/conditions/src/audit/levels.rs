@@ -18,7 +18,8 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// Returns the level of a name: with `rules`, which are for every machine; `rules:FILE`; or one without auditing.
+    /// The level of a name: with `rules`, which are for every machine; `rules:FILE`; or one
+    /// without auditing.
     ///
     /// # Errors
     /// There is no such level, or its rules cannot be read or understood.
@@ -27,10 +28,12 @@ impl Level {
             return parse(rules, name, Unknown::Skip).map(Level::On);
         }
         if let Some(file) = name.strip_prefix("rules:") {
-            let text = fs::read_to_string(file)
-                .map_err(|error| format!("the rules of {file} cannot be read ({error}); try an absolute path"))?;
+            let text = fs::read_to_string(file).map_err(|error| {
+                format!("the rules of {file} cannot be read ({error}); try an absolute path")
+            })?;
             return parse(&text, file, Unknown::Refuse).map(Level::On);
         }
+
         match name {
             "never-on" => Ok(Level::NeverOn),
             "off" => Ok(Level::Off),
@@ -49,12 +52,17 @@ mod tests {
     fn every_level_of_the_catalogue_is_understood() {
         let rules: Vec<(String, Option<usize>)> = catalogue_levels()
             .into_iter()
-            .map(|(name, level)| (name, if let Level::On(set) = level { Some(set.rules.len()) } else { None }))
+            .map(|(name, level)| {
+                (name, if let Level::On(set) = level { Some(set.rules.len()) } else { None })
+            })
             .collect();
         let count = |name: &str| rules.iter().find(|(known, _)| known == name).unwrap().1;
         assert_eq!([count("never-on"), count("off"), count("off-after-on")], [None; 3]);
-        assert_eq!(["on", "identity", "files", "exec", "open", "all"].map(count), [0, 6, 5, 1, 1, 1].map(Some));
-        let both = if crate::audit::names::arch("b32").is_some() { 12 } else { 0 };
+        assert_eq!(
+            ["on", "identity", "files", "exec", "open", "all"].map(count),
+            [0, 6, 5, 1, 1, 1].map(Some)
+        );
+        let both = if crate::audit::names::arch_number("b32").is_some() { 12 } else { 0 };
         assert_eq!(count("stig-like"), Some(27 + both));
     }
 

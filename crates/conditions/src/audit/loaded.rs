@@ -1,4 +1,5 @@
-//! The second stage of switching auditing on: the rules are loaded, before those of the machine's own.
+//! The second stage of switching auditing on: the rules are loaded, before those of the machine's
+//! own. They match the measured programs only ([`limit_to_programs`]).
 
 use rustix::io::Errno;
 
@@ -8,7 +9,7 @@ use crate::audit::scope::{exclude_others, is_own, limit_to_programs};
 use crate::audit::syntax::{Line, RuleSet};
 use crate::audit::system::System;
 
-/// The rules are loaded.
+/// The stage in which the rules are loaded.
 pub(crate) struct Loaded {
     pub receiving: Receiving,
     pub counts: Counts,
@@ -17,9 +18,9 @@ pub(crate) struct Loaded {
 /// Numbers of rules.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
-    /// Those that the kernel took.
+    /// Rules that the kernel took.
     pub loaded: usize,
-    /// Those of the level.
+    /// Rules of the level.
     pub wanted: usize,
     /// True if they record every system call, so that there must be events.
     pub every_call: bool,
@@ -32,22 +33,25 @@ impl Loaded {
             receiving.system.prepend(&exclude_others())?;
         }
         receiving.notes.extend(set.notes);
-        let counts = load(&receiving.system, &set.rules, &receiving.receiver, &mut receiving.notes)?;
+        let counts =
+            load_rules(&receiving.system, &set.rules, &receiving.receiver, &mut receiving.notes)?;
         Ok(Loaded { receiving, counts })
     }
 }
 
-/// Loads rules before those that are there, in their order. Rules about paths that do not exist are noted as missing.
-pub(crate) fn load(
+/// Loads rules before those that are there, in their order. Rules about paths that do not exist are
+/// noted as missing.
+fn load_rules(
     system: &System,
     rules: &[Line],
     receiver: &Receiver,
     notes: &mut Vec<String>,
 ) -> Result<Counts, String> {
+    // The kernel spares whoever receives the records. If that is not the tool, the rules do.
     let spared = receiver.daemon().map(|_| std::process::id());
     let mut counts = Counts { wanted: rules.len(), ..Counts::default() };
     let mut missing = Vec::new();
-    // Each goes before those loaded already.
+    // From the last, since each goes before those that are there.
     for line in rules.iter().rev() {
         let rule = limit_to_programs(line.rule.clone(), spared);
         match system.kernel.prepend(&rule) {
@@ -55,30 +59,37 @@ pub(crate) fn load(
                 counts.loaded += 1;
                 counts.every_call |= is_every_call(&rule);
             }
-            Err(Errno::NOENT | Errno::NOTDIR) => missing.push(format!("{}: its path does not exist", line.at)),
+            Err(Errno::NOENT | Errno::NOTDIR) => {
+                missing.push(format!("{}: its path does not exist", line.at))
+            }
             Err(Errno::EXIST) => missing.push(format!("{}: an identical rule follows", line.at)),
-            Err(error) => return Err(format!("{}: the kernel refuses the rule ({error})", line.at)),
+            Err(error) => {
+                return Err(format!("{}: the kernel refuses the rule ({error})", line.at));
+            }
         }
     }
+
     notes.extend(missing.into_iter().rev());
     Ok(counts)
 }
 
-/// Returns true if a rule records whatever the programs do.
+/// True if a rule records whatever the programs do.
 fn is_every_call(rule: &Rule) -> bool {
-    let is_free = |id: u32| matches!(id, field::LOGIN_UID | field::PID | field::KEY);
+    // Fields that hold for every call of the programs.
+    let is_no_limit = |id: u32| matches!(id, field::LOGIN_UID | field::PID | field::KEY);
     rule.list == list::EXIT
         && rule.action == ALWAYS
-        && rule.mask[..63].iter().all(|word| *word == u32::MAX)
-        && rule.fields.iter().all(|field| is_free(field.id))
+        && rule.has_every_call()
+        && rule.fields.iter().all(|field| is_no_limit(field.id))
         && is_own(rule)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::found::Found;
     use crate::audit::levels::Level;
-    use crate::audit::state::{Found, State, put_back};
+    use crate::audit::state::{State, put_back};
     use crate::audit::tests::fake::catalogue_levels;
 
     #[test]
@@ -86,12 +97,14 @@ mod tests {
     fn which_levels_must_have_events() {
         for (name, level) in catalogue_levels() {
             let Level::On(set) = level else { continue };
-            let limited = set.rules.iter().map(|line| limit_to_programs(line.rule.clone(), Some(1)));
+            let limited =
+                set.rules.iter().map(|line| limit_to_programs(line.rule.clone(), Some(1)));
             assert_eq!(limited.filter(is_every_call).count(), usize::from(name == "all"), "{name}");
         }
     }
 
-    /// The real kernel, with auditing off as found: rules and a receiver may come and go without switching it on.
+    /// The real kernel, with auditing off as found: rules and a receiver may come and go without
+    /// switching it on.
     #[test]
     #[ignore = "changes the system"]
     fn the_kernel_takes_the_rules_of_every_level() {
@@ -102,26 +115,32 @@ mod tests {
         let _machine = testing::Machine::alone();
         let before = State::read(&system).unwrap();
         let found = Found::unchanged(before.status);
-        if before.status.enabled != 0 || before.status.pid != 0 || before.admits(&Level::Off, &system.machine).is_err()
+        if before.status.enabled != 0
+            || before.status.pid != 0
+            || before.check_can_enter(&Level::Off, &system.machine).is_err()
         {
             return testing::skip("auditing is in use here");
         }
+
         for (name, level) in catalogue_levels() {
             let Level::On(set) = level else { continue };
             let mut missing = Vec::new();
-            let counts = load(&system, &set.rules, &Receiver::Tool, &mut missing);
+            let counts = load_rules(&system, &set.rules, &Receiver::Tool, &mut missing);
             let listed = system.rules().unwrap();
             let restored = put_back(&system, &found);
             let counts = counts.unwrap();
             assert_eq!(counts.loaded + missing.len(), counts.wanted, "{name}: {missing:?}");
-            let is_missing = |at: &str| missing.iter().any(|why| why.starts_with(&format!("{at}: ")));
+            let is_missing =
+                |at: &str| missing.iter().any(|why| why.starts_with(&format!("{at}: ")));
             let lines = set.rules.iter().filter(|line| !is_missing(&line.at));
-            let expected: Vec<Rule> = lines.map(|line| limit_to_programs(line.rule.clone(), None)).collect();
+            let expected: Vec<Rule> =
+                lines.map(|line| limit_to_programs(line.rule.clone(), None)).collect();
             let own: Vec<Rule> = listed.into_iter().filter(is_own).collect();
             assert_eq!(own, expected, "{name}");
             restored.unwrap();
             assert_eq!(system.rules().unwrap(), before.rules);
         }
+
         let records = system.kernel.receive().unwrap();
         assert_eq!(system.status().unwrap().pid, std::process::id());
         put_back(&system, &found).unwrap();

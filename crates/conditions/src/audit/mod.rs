@@ -1,21 +1,24 @@
-//! Kernel auditing as a condition: of the measured programs and nobody else, switched on, proved by its own trail, and
-//! what was there before put back exactly.
+//! Kernel auditing as a condition: of the measured programs and nobody else, switched on, proved by
+//! its own trail, and what was there before put back exactly.
 //!
-//! - `kernel`: what is asked of the audit subsystem; `netlink` asks it, `rule` is a rule as it takes them.
-//! - `levels`, `syntax`, `names`: rules as administrators write them.
-//! - `state`: what was found, and the way back; `scope`: who is audited.
-//! - `receiving`, `loaded`, `on`: the stages of switching it on; `off`: the levels without.
-//! - `recorder`, `record`, `tally`, `samples`, `file`: the trail as it comes; `auditd`: the daemon
-//!   that takes it instead; `kernel_log`: where others' records go.
+//! - [`kernel`]: the requests to the audit subsystem; [`netlink`] sends them, [`rule`] is a rule as
+//!   the kernel takes it.
+//! - [`levels`], [`syntax`], [`names`]: rules as administrators write them.
+//! - [`state`]: how auditing was found, and the way back; [`scope`]: who is audited.
+//! - [`receiving`], [`loaded`], [`on`]: the stages of switching it on; [`off`]: the levels without.
+//! - [`recorder`], [`record`], [`tally`], [`samples`], [`file`]: the trail as it comes; [`auditd`]:
+//!   the daemon that takes it instead; [`kernel_log`]: where others' records go.
 //!
-//! Three kinds of off are distinguished. The kernel notes for good that auditing was once on (`audit_ever_enabled`),
-//! and from then on gives every new process an audit context, with which each system call takes the slow path, rules or
-//! none. So `never-on` can only be had before; `off-after-on` has that context; and `off` is a `task,never` rule for
-//! the measured programs, so that they get none.
+//! Three kinds of off are distinguished. The kernel notes for good that auditing was once on
+//! (`audit_ever_enabled`), and from then on gives every new process an audit context, with which
+//! each system call takes the slow path, rules or none. So `never-on` can only be had before;
+//! `off-after-on` has that context; and `off` is a `task,never` rule for the measured programs, so
+//! that they get none.
 
 mod auditd;
 mod clock;
 mod file;
+mod found;
 mod kernel;
 mod kernel_log;
 mod levels;
@@ -53,8 +56,9 @@ use receiving::Receiving;
 use state::State;
 use system::System;
 
+pub(crate) use found::Found;
 pub(crate) use names::own_architecture;
-pub(crate) use state::{Found, restore};
+pub(crate) use state::restore;
 
 /// The trail's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +76,12 @@ pub struct TrailSettings {
 impl Default for TrailSettings {
     /// A file of 1 GiB; a queue of 1024 records is full before a window opens.
     fn default() -> TrailSettings {
-        TrailSettings { sink: Sink::default(), flush: Flush::default(), limit: 1 << 30, backlog: 1024 }
+        TrailSettings {
+            sink: Sink::default(),
+            flush: Flush::default(),
+            limit: 1 << 30,
+            backlog: 1024,
+        }
     }
 }
 
@@ -112,7 +121,8 @@ pub(super) struct Surroundings<'a> {
     settings: &'a TrailSettings,
     /// The directory for what is not the programs'.
     scratch: &'a Path,
-    /// Writes down the undo of a change, before the change is made; the change must not be made if it fails.
+    /// Writes down the undo of a change, before the change is made; the change must not be made if
+    /// it fails.
     record: &'a mut dyn FnMut(Undo) -> Result<(), String>,
 }
 
@@ -123,11 +133,12 @@ pub(super) struct Ready {
     level: Level,
 }
 
-/// Returns a level that can be entered here; or a sentence saying why not.
+/// A level that can be entered here; or a sentence saying why not.
 pub(super) fn ready(switch: &Switch, level: &str, machine: &Machine) -> Result<Ready, String> {
     if !machine.is_live() {
         return Err("a machine that is only recorded cannot be audited".to_owned());
     }
+
     let rules = switch.level(level).and_then(|row| row.rules.as_deref());
     Ready::new(System::here()?, Level::new(level, rules)?)
 }
@@ -136,8 +147,10 @@ pub(super) fn ready(switch: &Switch, level: &str, machine: &Machine) -> Result<R
 pub(super) fn enter(ready: Ready, context: &mut super::Context<'_>) -> Result<Proof, Refusal> {
     let super::Context { settings, ledger, .. } = context;
     let record = &mut |undo| ledger.record(&undo).map(drop);
-    let surroundings = Surroundings { settings: &settings.trail, scratch: &settings.scratch, record };
+    let surroundings =
+        Surroundings { settings: &settings.trail, scratch: &settings.scratch, record };
     let mut auditing = ready.enter(surroundings)?;
+
     Ok(Box::new(move |finished, evidence| {
         auditing.prove(&finished.window, evidence).map_err(|why| match auditing.is_fatal() {
             true => Refusal::Fatal(why),
@@ -149,14 +162,14 @@ pub(super) fn enter(ready: Ready, context: &mut super::Context<'_>) -> Result<Pr
 impl Ready {
     fn new(system: System, level: Level) -> Result<Ready, String> {
         let state = State::read(&system)?;
-        state.admits(&level, &system.machine)?;
+        state.check_can_enter(&level, &system.machine)?;
         Ok(Ready { system, state, level })
     }
 
     /// Enters the level. The undos of what was changed are recorded even if this fails.
-    fn enter(self, mut context: Surroundings<'_>) -> Result<Auditing, String> {
-        let context = &mut context;
+    fn enter(self, mut surroundings: Surroundings<'_>) -> Result<Auditing, String> {
         let Ready { system, state, level } = self;
+        let context = &mut surroundings;
         Ok(Auditing(match level {
             Level::NeverOn => Entered::NeverOn(system),
             Level::Off => Entered::Off(Off::enter(system, &state, context)?),
@@ -180,13 +193,13 @@ enum Entered {
 }
 
 impl Auditing {
-    /// Proves, after the programs have ended, that the level held in `window` (CLOCK_MONOTONIC in ns), and
-    /// adds what it produced to `evidence`.
+    /// Proves, after the programs have ended, that the level held in `window` (CLOCK_MONOTONIC in
+    /// ns), and adds what it produced to `evidence`.
     fn prove(&mut self, window: &Range<u64>, evidence: &mut Evidence) -> Result<(), String> {
         let note = match &mut self.0 {
             Entered::On(on) => return on.prove(window, evidence),
             Entered::NeverOn(system) => {
-                State::read(system)?.never_on(&system.machine)?;
+                State::read(system)?.check_never_on(&system.machine)?;
                 "auditing was never on since the machine started, as far as the kernel shows"
             }
             Entered::Off(off) => {
@@ -202,8 +215,8 @@ impl Auditing {
         Ok(())
     }
 
-    /// Returns true if what was not proved makes all further trials pointless, as a full disk does.
+    /// True if the failure makes all further trials pointless, as a full disk does.
     fn is_fatal(&self) -> bool {
-        matches!(&self.0, Entered::On(on) if on.full)
+        matches!(&self.0, Entered::On(on) if on.is_full)
     }
 }

@@ -4,7 +4,8 @@ use std::ffi::c_long;
 
 use syscall_numbers::{aarch64, arm, powerpc64, riscv64, s390x, x86, x86_64};
 
-/// Lines of a table's name, a name, its number, and of fields the kind of their values.
+/// Lines with the name of a table, a name, and its number; in the table `field` also the kind of
+/// the field's values.
 const NAMES: &str = include_str!("names.txt");
 
 /// The way in which a field's value is written.
@@ -23,7 +24,7 @@ pub(crate) enum Kind {
     Family,
 }
 
-/// The kinds of records that the kernel makes.
+/// The kinds of records that the kernel makes, in the order of their numbers.
 const RECORDS: &[(u16, &str)] = &[
     (1006, "LOGIN"),
     (1120, "TEST"),
@@ -69,41 +70,63 @@ const RECORDS: &[(u16, &str)] = &[
     (1702, "ANOM_LINK"),
 ];
 
-/// An architecture whose system calls rules may name: the machine that runs its programs, as Rust
-/// calls it, its own names, the kernel's number of it, and the names of its system calls.
-type Arch = (&'static str, &'static [&'static str], u32, fn(c_long) -> Option<&'static str>);
+/// An architecture whose system calls rules may name.
+struct Arch {
+    /// The machine that runs its programs, as Rust calls it.
+    machine: &'static str,
+    /// Its names in rules.
+    words: &'static [&'static str],
+    /// The kernel's number of it: AUDIT_ARCH_….
+    number: u32,
+    /// The name of the system call with a number.
+    call_name: fn(c_long) -> Option<&'static str>,
+}
+
+const fn arch_of(
+    machine: &'static str,
+    words: &'static [&'static str],
+    number: u32,
+    call_name: fn(c_long) -> Option<&'static str>,
+) -> Arch {
+    Arch { machine, words, number, call_name }
+}
 
 const ARCHS: [Arch; 8] = [
-    ("x86_64", &["b64", "x86_64"], 0xc000_003e, x86_64::sys_call_name),
-    ("x86_64", &["b32", "i386", "i686"], 0x4000_0003, x86::sys_call_name),
-    ("aarch64", &["b64", "aarch64"], 0xc000_00b7, aarch64::sys_call_name),
-    ("aarch64", &["b32", "arm"], 0x4000_0028, arm::sys_call_name),
-    ("riscv64", &["b64", "riscv64"], 0xc000_00f3, riscv64::sys_call_name),
-    ("s390x", &["b64", "s390x"], 0x8000_0016, s390x::sys_call_name),
-    ("powerpc64", &["b64", "ppc64le"], 0xc000_0015, powerpc64::sys_call_name),
-    ("arm", &["b32", "arm", "armv7l"], 0x4000_0028, arm::sys_call_name),
+    arch_of("x86_64", &["b64", "x86_64"], 0xc000_003e, x86_64::sys_call_name),
+    arch_of("x86_64", &["b32", "i386", "i686"], 0x4000_0003, x86::sys_call_name),
+    arch_of("aarch64", &["b64", "aarch64"], 0xc000_00b7, aarch64::sys_call_name),
+    arch_of("aarch64", &["b32", "arm"], 0x4000_0028, arm::sys_call_name),
+    arch_of("riscv64", &["b64", "riscv64"], 0xc000_00f3, riscv64::sys_call_name),
+    arch_of("s390x", &["b64", "s390x"], 0x8000_0016, s390x::sys_call_name),
+    arch_of("powerpc64", &["b64", "ppc64le"], 0xc000_0015, powerpc64::sys_call_name),
+    arch_of("arm", &["b32", "arm", "armv7l"], 0x4000_0028, arm::sys_call_name),
 ];
 
 /// No architecture has a system call of a larger number.
-const MOST_CALLS: c_long = 2048;
+const MAX_CALL_NUMBER: c_long = 2048;
 
-/// Returns the architectures whose programs this machine runs, its own first.
+/// The architectures whose programs this machine runs, its own first.
 fn archs() -> impl Iterator<Item = &'static Arch> {
-    ARCHS.iter().filter(|arch| arch.0 == std::env::consts::ARCH)
+    ARCHS.iter().filter(|arch| arch.machine == std::env::consts::ARCH)
 }
 
-/// Returns the number of a name in a table, and what follows it there.
-fn named(table: &str, name: &str) -> Option<(u32, &'static str)> {
-    let rest = NAMES
-        .lines()
-        .find_map(|line| line.strip_prefix(table)?.strip_prefix(' ')?.strip_prefix(name)?.strip_prefix(' '))?;
+/// The number of a name in a table, and what follows it there.
+fn look_up(table: &str, name: &str) -> Option<(u32, &'static str)> {
+    let rest = NAMES.lines().find_map(|line| {
+        line.strip_prefix(table)?.strip_prefix(' ')?.strip_prefix(name)?.strip_prefix(' ')
+    })?;
     let (number, kind) = rest.split_once(' ').unwrap_or((rest, ""));
     Some((number.parse().ok()?, kind))
 }
 
-/// Returns a field of `-F`: its number, and how its value is written.
-pub(crate) fn field(word: &str) -> Option<(u32, Kind)> {
-    let (number, kind) = named("field", word)?;
+/// The number of a name in a table.
+fn number_in(table: &str, name: &str) -> Option<u32> {
+    look_up(table, name).map(|(number, _)| number)
+}
+
+/// A field of `-F`: its number, and how its value is written.
+pub(crate) fn parse_field(word: &str) -> Option<(u32, Kind)> {
+    let (number, kind) = look_up("field", word)?;
     let kind = match kind {
         "user" => Kind::User,
         "group" => Kind::Group,
@@ -120,87 +143,108 @@ pub(crate) fn field(word: &str) -> Option<(u32, Kind)> {
     Some((number, kind))
 }
 
-/// Returns the number of a pair that `-C` compares, in either order.
-pub(crate) fn pair(left: &str, right: &str) -> Option<u32> {
-    let number = |first: &str, second: &str| named("pair", &format!("{first},{second}")).map(|(number, _)| number);
-    number(left, right).or_else(|| number(right, left))
+/// The number of a pair that `-C` compares, in either order.
+pub(crate) fn pair_number(left: &str, right: &str) -> Option<u32> {
+    number_in("pair", &format!("{left},{right}"))
+        .or_else(|| number_in("pair", &format!("{right},{left}")))
 }
 
-/// Returns the kernel's number of an `arch=`; `None` if this machine does not run such programs.
-pub(crate) fn arch(word: &str) -> Option<u32> {
-    archs().find(|(_, words, ..)| words.contains(&word)).map(|arch| arch.2)
+/// The kernel's number of an `arch=`; `None` if this machine does not run such programs.
+pub(crate) fn arch_number(word: &str) -> Option<u32> {
+    archs().find(|arch| arch.words.contains(&word)).map(|arch| arch.number)
 }
 
-/// Returns the kernel's number of this machine's own architecture.
+/// The kernel's number of this machine's own architecture.
 pub(crate) fn own_architecture() -> Option<u32> {
-    archs().next().map(|arch| arch.2)
+    archs().next().map(|arch| arch.number)
 }
 
-/// Returns a system call's number in an architecture, or in this machine's own.
-pub(crate) fn call(name: &str, arch: Option<u32>) -> Option<u32> {
-    let (.., names) = archs().find(|known| arch.is_none_or(|number| known.2 == number))?;
-    let number = || (0..MOST_CALLS).find(|number| names(*number) == Some(name));
-    name.parse().ok().or_else(|| u32::try_from(number()?).ok())
+/// A system call's number in an architecture, or in this machine's own; a number is its own.
+pub(crate) fn call_number(name: &str, arch_number: Option<u32>) -> Option<u32> {
+    let arch = archs().find(|arch| arch_number.is_none_or(|number| arch.number == number))?;
+    if let Ok(number) = name.parse() {
+        return Some(number);
+    }
+
+    let number = (0..MAX_CALL_NUMBER).find(|number| (arch.call_name)(*number) == Some(name))?;
+    u32::try_from(number).ok()
 }
 
-/// Returns the bits of AUDIT_PERM_… for letters of `rwxa`.
-pub(crate) fn perm(letters: &str) -> Option<u32> {
-    let bit = |letter: char| "xwra".find(letter).map(|place| 1 << place);
-    letters.chars().try_fold(0, |bits, letter| Some(bits | bit(letter)?)).filter(|bits| *bits != 0)
+/// The bits of AUDIT_PERM_… for letters of `rwxa`.
+pub(crate) fn perm_bits(letters: &str) -> Option<u32> {
+    let mut bits = 0;
+    for letter in letters.chars() {
+        bits |= match letter {
+            'x' => 1,
+            'w' => 2,
+            'r' => 4,
+            'a' => 8,
+            _ => return None,
+        };
+    }
+
+    (bits != 0).then_some(bits)
 }
 
-/// Returns the number that a word stands for in a field of this kind.
-pub(crate) fn value(kind: Kind, word: &str) -> Option<u32> {
-    let number_in = |table: &str| named(table, word).map(|(number, _)| number);
+/// The number that a word stands for in a field of this kind.
+pub(crate) fn parse_value(kind: Kind, word: &str) -> Option<u32> {
     match kind {
-        Kind::Number => number(word),
-        Kind::User => unset(word).or_else(|| number(word)).or_else(|| account("/etc/passwd", word)),
-        Kind::Group => number(word).or_else(|| account("/etc/group", word)),
-        Kind::Exit => exit(word),
-        Kind::Arch => arch(word),
-        Kind::Perm => perm(word),
-        Kind::FileType => number_in("type"),
-        Kind::Family => number(word).or_else(|| number_in("family")),
+        Kind::Number => parse_number(word),
+        Kind::User if matches!(word, "unset" | "-1" | "4294967295") => Some(u32::MAX),
+        Kind::User => parse_number(word).or_else(|| account_number("/etc/passwd", word)),
+        Kind::Group => parse_number(word).or_else(|| account_number("/etc/group", word)),
+        Kind::Exit => parse_exit(word),
+        Kind::Arch => arch_number(word),
+        Kind::Perm => perm_bits(word),
+        Kind::FileType => number_in("type", word),
+        Kind::Family => parse_number(word).or_else(|| number_in("family", word)),
         Kind::MessageType => {
-            number(word).or_else(|| RECORDS.iter().find(|(_, name)| *name == word).map(|(kind, _)| u32::from(*kind)))
+            parse_number(word).or_else(|| record_kind(word.as_bytes()).map(u32::from))
         }
         Kind::Text | Kind::Path => None,
     }
 }
 
-fn unset(word: &str) -> Option<u32> {
-    ["unset", "-1", "4294967295"].contains(&word).then_some(u32::MAX)
-}
+/// A number in decimal or, after `0x`, hexadecimal digits. Fields have 32 bits: a negative number
+/// is that of the same bits.
+fn parse_number(word: &str) -> Option<u32> {
+    if let Some(digits) = word.strip_prefix("0x") {
+        return u32::from_str_radix(digits, 16).ok();
+    }
 
-fn number(word: &str) -> Option<u32> {
-    match word.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => word
-            .parse::<i64>()
-            .ok()
-            .and_then(|value| u32::try_from(value).ok().or_else(|| i32::try_from(value).ok().map(i32::cast_unsigned))),
+    let number: i64 = word.parse().ok()?;
+    match u32::try_from(number) {
+        Ok(number) => Some(number),
+        Err(_) => i32::try_from(number).ok().map(i32::cast_unsigned),
     }
 }
 
-fn exit(word: &str) -> Option<u32> {
-    let (sign, name) = word.strip_prefix('-').map_or((1, word), |name| (-1, name));
-    let known = named("error", name).map(|(number, _)| (sign * number.cast_signed()).cast_unsigned());
-    known.or_else(|| number(word))
+/// The result of a system call: a number, or the name of an error, which `-` makes negative as the
+/// kernel returns it.
+fn parse_exit(word: &str) -> Option<u32> {
+    let (sign, name) = match word.strip_prefix('-') {
+        Some(name) => (-1, name),
+        None => (1, word),
+    };
+    match number_in("error", name) {
+        Some(number) => Some((sign * number.cast_signed()).cast_unsigned()),
+        None => parse_number(word),
+    }
 }
 
-/// Returns the number of a user or a group: the third of the fields separated by colons.
-fn account(file: &str, name: &str) -> Option<u32> {
+/// The number of a user or a group: the third of the fields separated by colons.
+fn account_number(file: &str, name: &str) -> Option<u32> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.split(':').next() == Some(name))?;
     line.split(':').nth(2)?.parse().ok()
 }
 
-/// Returns the name of a kind of records, as it stands in trails.
+/// The name of a kind of records, as it stands in trails.
 pub(crate) fn record_name(kind: u16) -> Option<&'static str> {
     RECORDS.binary_search_by_key(&kind, |(number, _)| *number).ok().map(|place| RECORDS[place].1)
 }
 
-/// Returns the number of a kind of records.
+/// The number of a kind of records.
 pub(crate) fn record_kind(word: &[u8]) -> Option<u16> {
     RECORDS.iter().find(|(_, name)| name.as_bytes() == word).map(|(number, _)| *number)
 }
@@ -212,31 +256,36 @@ mod tests {
     #[test]
     fn tables_hold_together() {
         assert!(RECORDS.is_sorted_by(|a, b| a.0 < b.0));
-        assert_eq!((record_name(1300), record_name(1320), record_name(1301)), (Some("SYSCALL"), Some("EOE"), None));
         assert_eq!(
-            (pair("auid", "obj_uid"), pair("obj_uid", "auid"), pair("sgid", "fsgid")),
-            (Some(5), Some(5), Some(25))
+            (record_name(1300), record_name(1320), record_name(1301)),
+            (Some("SYSCALL"), Some("EOE"), None)
         );
-        assert_eq!((perm("wa"), perm("rwxa"), perm("z"), perm("")), (Some(10), Some(15), None, None));
+        assert_eq!(
+            [("auid", "obj_uid"), ("obj_uid", "auid"), ("sgid", "fsgid")]
+                .map(|(left, right)| pair_number(left, right)),
+            [Some(5), Some(5), Some(25)]
+        );
+        assert_eq!(["wa", "rwxa", "z", ""].map(perm_bits), [Some(10), Some(15), None, None]);
     }
 
     #[test]
     fn values_in_their_ways_of_writing() {
-        assert_eq!(value(Kind::User, "unset"), Some(u32::MAX));
-        assert_eq!(value(Kind::User, "-1"), Some(u32::MAX));
-        assert_eq!(value(Kind::Exit, "-EACCES"), Some((-13_i32).cast_unsigned()));
-        assert_eq!(value(Kind::Number, "0x10"), Some(16));
-        assert_eq!(value(Kind::MessageType, "PROCTITLE"), Some(1327));
-        assert_eq!(value(Kind::Number, "many"), None);
+        assert_eq!(parse_value(Kind::User, "unset"), Some(u32::MAX));
+        assert_eq!(parse_value(Kind::User, "-1"), Some(u32::MAX));
+        assert_eq!(parse_value(Kind::Exit, "-EACCES"), Some((-13_i32).cast_unsigned()));
+        assert_eq!(parse_value(Kind::Number, "0x10"), Some(16));
+        assert_eq!(parse_value(Kind::MessageType, "PROCTITLE"), Some(1327));
+        assert_eq!(parse_value(Kind::Number, "many"), None);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn calls_by_their_arch() {
         assert_eq!(
-            (call("open", None), call("openat", arch("b64")), call("open", arch("b32"))),
-            (Some(2), Some(257), Some(5))
+            [("open", None), ("openat", arch_number("b64")), ("open", arch_number("b32"))]
+                .map(|(name, arch)| call_number(name, arch)),
+            [Some(2), Some(257), Some(5)]
         );
-        assert_eq!((call("59", None), call("opne", None)), (Some(59), None));
+        assert_eq!(["59", "opne"].map(|name| call_number(name, None)), [Some(59), None]);
     }
 }

@@ -4,10 +4,11 @@ use machine::auditing::was_on;
 use rustix::io::Errno;
 
 use crate::audit::Surroundings;
+use crate::audit::found::Found;
 use crate::audit::kernel::Setting;
 use crate::audit::rule::list;
 use crate::audit::scope::{self, LoginUid};
-use crate::audit::state::{Found, State};
+use crate::audit::state::State;
 use crate::audit::system::System;
 use crate::ledger::Undo;
 
@@ -18,8 +19,13 @@ pub(crate) struct Off {
 }
 
 impl Off {
-    pub(crate) fn enter(system: System, state: &State, context: &mut Surroundings<'_>) -> Result<Off, String> {
-        scope::is_free(&system.machine)?;
+    pub(crate) fn enter(
+        system: System,
+        state: &State,
+        context: &mut Surroundings<'_>,
+    ) -> Result<Off, String> {
+        scope::check_login_uid_is_free(&system.machine)?;
+
         (context.record)(Undo::Audit { found: Found::unchanged(state.status) })?;
         system.prepend(&scope::exclude_programs())?;
         let login_uid = LoginUid::set(&system.machine)?;
@@ -28,25 +34,30 @@ impl Off {
         Ok(off)
     }
 
-    /// Checks that the rule is tried first: what comes before it in its list could decide otherwise.
+    /// Checks that the rule is tried first: what comes before it in its list could decide
+    /// otherwise.
     pub(crate) fn check(&self) -> Result<(), String> {
         let rules = self.system.rules()?;
         let first = rules.iter().find(|rule| rule.list == list::TASK);
-        if first == Some(&scope::exclude_programs()) {
-            Ok(())
-        } else {
-            Err("another process changed the rules".to_owned())
+        if first != Some(&scope::exclude_programs()) {
+            return Err("another process changed the rules".to_owned());
         }
+
+        Ok(())
     }
 }
 
-/// Auditing is off, and was on.
+/// Auditing is off, after it was on since the machine started.
 pub(crate) struct OffAfterOn {
     system: System,
 }
 
 impl OffAfterOn {
-    pub(crate) fn enter(system: System, state: &State, context: &mut Surroundings<'_>) -> Result<OffAfterOn, String> {
+    pub(crate) fn enter(
+        system: System,
+        state: &State,
+        context: &mut Surroundings<'_>,
+    ) -> Result<OffAfterOn, String> {
         if was_on(&system.machine).is_none() {
             let found = Found::on(state.status, state.status.backlog_limit);
             (context.record)(Undo::Audit { found })?;
@@ -54,6 +65,7 @@ impl OffAfterOn {
             let failed = |error: Errno| format!("auditing cannot be switched off: {error}");
             system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
         }
+
         let off = OffAfterOn { system };
         off.check()?;
         Ok(off)

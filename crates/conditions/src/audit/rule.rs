@@ -1,6 +1,7 @@
 //! A rule as the kernel takes it: `struct audit_rule_data` of linux/audit.h.
 
-/// The lists that rules are in. Rules about users' messages, file systems and io_uring are listed, never added.
+/// The lists that rules are in. Rules about users' messages, file systems and io_uring are listed,
+/// never added.
 pub(crate) mod list {
     pub const TASK: u32 = 1;
     pub const EXIT: u32 = 4;
@@ -35,10 +36,20 @@ pub(crate) mod op {
     pub const EQUAL: u32 = 0x4000_0000;
 }
 
-/// Words of the mask of system calls; also the most fields that a rule has.
+/// Words of the mask of system calls (AUDIT_BITMASK_SIZE); also the maximum number of fields of a
+/// rule (AUDIT_MAX_FIELDS).
 const WORDS: usize = 64;
-/// Bytes before the texts: `flags`, `action` and `count`, the mask, three columns of fields, `length`.
-const FIXED: usize = 4 * (3 + WORDS + 3 * WORDS + 1);
+
+/// Words of the mask that have a bit for each system call. The last word's bits stand for classes
+/// of calls.
+const CALL_WORDS: usize = WORDS - 1;
+
+/// Words before the mask: `flags`, `action` and `field_count`.
+const HEAD_WORDS: usize = 3;
+
+/// Bytes before the texts: the head, the mask, three columns of fields, and the length of the
+/// texts.
+const FIXED_BYTES: usize = 4 * (HEAD_WORDS + WORDS + 3 * WORDS + 1);
 
 /// The value that a field is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,9 +69,9 @@ pub(crate) struct Field {
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// The list that it is in.
+    /// One of [`list`].
     pub list: u32,
-    /// The action: matches are recorded, or never are.
+    /// [`ALWAYS`] or [`NEVER`]: matches are recorded, or never are.
     pub action: u32,
     /// A bit for each system call.
     pub mask: [u32; WORDS],
@@ -78,73 +89,89 @@ impl Field {
     }
 }
 
-/// Returns true if a field's value is a text: subjects, objects, paths, keys. Its length stands in place of the value.
+/// True if a field's value is a text: subjects, objects, paths, keys. Its length stands in
+/// place of the value.
 pub(crate) fn is_text(id: u32) -> bool {
     matches!(id, 13..=17 | 19..=23 | field::WATCH | field::DIR | field::EXE | field::KEY)
 }
 
 impl Rule {
-    /// Returns a rule without comparisons and system calls.
+    /// A rule without comparisons and system calls.
     pub(crate) fn new(list: u32, action: u32) -> Rule {
         Rule { list, action, mask: [0; WORDS], fields: Vec::new() }
     }
 
-    /// Makes it match every system call. The last word's bits stand for classes of them.
-    pub(crate) fn every_call(&mut self) {
-        self.mask[..WORDS - 1].fill(u32::MAX);
+    /// Makes it match every system call.
+    pub(crate) fn match_every_call(&mut self) {
+        self.mask[..CALL_WORDS].fill(u32::MAX);
     }
 
-    /// Makes it match a system call; returns whether there can be one of that number.
-    pub(crate) fn call(&mut self, number: u32) -> bool {
+    /// True if it matches every system call.
+    pub(crate) fn has_every_call(&self) -> bool {
+        self.mask[..CALL_WORDS].iter().all(|word| *word == u32::MAX)
+    }
+
+    /// Makes it match a system call; false if there can be none of that number.
+    pub(crate) fn match_call(&mut self, number: u32) -> bool {
         let word = number as usize / 32;
-        if word >= WORDS - 1 {
+        if word >= CALL_WORDS {
             return false;
         }
+
         self.mask[word] |= 1 << (number % 32);
         true
     }
 
-    /// Returns true if a field of the rule compares `id` with this number.
+    /// True if a field of the rule compares `id` with this number.
     pub(crate) fn compares(&self, id: u32, value: u32) -> bool {
         self.fields.iter().any(|field| field.id == id && field.value == Value::Number(value))
     }
 
-    /// Returns the structure followed by its texts. Too many fields are left to the kernel to refuse.
+    /// The structure followed by its texts. Too many fields are left to the kernel to
+    /// refuse.
     pub(crate) fn encode(&self, prepend: bool) -> Vec<u8> {
         let mut texts: Vec<u8> = Vec::new();
-        let mut columns = [[0_u32; WORDS]; 3];
+        let mut ids = [0_u32; WORDS];
+        let mut values = [0_u32; WORDS];
+        let mut ops = [0_u32; WORDS];
         for (index, field) in self.fields.iter().take(WORDS).enumerate() {
-            let value = match &field.value {
+            ids[index] = field.id;
+            ops[index] = field.op;
+            values[index] = match &field.value {
                 Value::Number(value) => *value,
                 Value::Text(text) => {
                     texts.extend(text.as_bytes());
-                    length(text.len())
+                    to_word(text.len())
                 }
             };
-            for (column, word) in columns.iter_mut().zip([field.id, value, field.op]) {
-                column[index] = word;
-            }
         }
+
         let list = self.list | if prepend { PREPEND } else { 0 };
-        let head = [list, self.action, length(self.fields.len())];
-        let words = head.iter().chain(&self.mask).chain(columns.iter().flatten()).copied();
-        let mut bytes: Vec<u8> = words.chain([length(texts.len())]).flat_map(u32::to_ne_bytes).collect();
+        let mut words = vec![list, self.action, to_word(self.fields.len())];
+        words.extend(self.mask);
+        words.extend([ids, values, ops].concat());
+        words.push(to_word(texts.len()));
+
+        let mut bytes: Vec<u8> = words.into_iter().flat_map(u32::to_ne_bytes).collect();
         bytes.extend(texts);
         bytes
     }
 
     /// Reads what [`Rule::encode`] wrote; `None` if it is cut short.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Rule> {
-        let word = |index: usize| number(bytes, 4 * index);
+        let word = |index: usize| read_word(bytes, 4 * index);
         let mut mask = [0; WORDS];
         for (index, bits) in mask.iter_mut().enumerate() {
-            *bits = word(3 + index)?;
+            *bits = word(HEAD_WORDS + index)?;
         }
-        let mut texts = bytes.get(FIXED..)?;
+
+        let mut texts = bytes.get(FIXED_BYTES..)?;
         let mut fields = Vec::new();
         for index in 0..(word(2)? as usize).min(WORDS) {
-            let at = |column: usize| word(3 + column * WORDS + index);
-            let (id, value, op) = (at(1)?, at(2)?, at(3)?);
+            // The columns follow the mask.
+            let id = word(HEAD_WORDS + WORDS + index)?;
+            let value = word(HEAD_WORDS + 2 * WORDS + index)?;
+            let op = word(HEAD_WORDS + 3 * WORDS + index)?;
             let value = if is_text(id) {
                 let (text, rest) = texts.split_at_checked(value as usize)?;
                 texts = rest;
@@ -152,19 +179,21 @@ impl Rule {
             } else {
                 Value::Number(value)
             };
+
             fields.push(Field { id, op, value });
         }
+
         Some(Rule { list: word(0)? & !PREPEND, action: word(1)?, mask, fields })
     }
 }
 
-fn length(length: usize) -> u32 {
+fn to_word(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Returns the number at `place`.
-pub(crate) fn number(bytes: &[u8], place: usize) -> Option<u32> {
-    bytes.get(place..place + 4)?.try_into().ok().map(u32::from_ne_bytes)
+/// The 32 bits at `offset`, in the machine's byte order.
+pub(crate) fn read_word(bytes: &[u8], offset: usize) -> Option<u32> {
+    bytes.get(offset..offset + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
 #[cfg(test)]
@@ -175,13 +204,13 @@ mod tests {
     #[test]
     fn bytes_worked_out_by_hand() {
         let mut rule = Rule::new(list::EXIT, ALWAYS);
-        assert!(rule.call(2) && rule.call(257) && !rule.call(2016));
+        assert!(rule.match_call(2) && rule.match_call(257) && !rule.match_call(2016));
         rule.fields.push(Field::number(field::ARCH, op::EQUAL, 0xc000_003e));
         rule.fields.push(Field::text(field::WATCH, op::EQUAL, "/etc/passwd"));
         rule.fields.push(Field::text(field::KEY, op::EQUAL, "ab"));
         let bytes = rule.encode(true);
         assert_eq!(bytes.len(), 1040 + 13);
-        let word = |index: usize| number(&bytes, 4 * index).unwrap();
+        let word = |index: usize| read_word(&bytes, 4 * index).unwrap();
         assert_eq!([word(0), word(1), word(2)], [0x14, 2, 3]);
         assert_eq!([word(3), word(3 + 8)], [4, 2]);
         assert_eq!([word(67), word(68), word(69), word(70)], [11, 105, 210, 0]);
@@ -193,13 +222,17 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut rule = Rule::new(list::EXIT, NEVER);
-        rule.every_call();
+        rule.match_every_call();
         rule.fields.push(Field::number(field::PID, op::NOT_EQUAL, 7));
         rule.fields.push(Field::text(field::EXE, op::EQUAL, "/bin/true"));
         rule.fields.push(Field::text(field::KEY, op::EQUAL, ""));
         let bytes = rule.encode(true);
         assert_eq!(Rule::decode(&bytes), Some(rule.clone()));
-        assert!(rule.compares(field::PID, 7) && !rule.compares(field::PID, 8) && !rule.compares(field::LOGIN_UID, 7));
+        assert!(
+            rule.compares(field::PID, 7)
+                && !rule.compares(field::PID, 8)
+                && !rule.compares(field::LOGIN_UID, 7)
+        );
         (0..bytes.len()).for_each(|cut| assert_eq!(Rule::decode(&bytes[..cut]), None));
     }
 }

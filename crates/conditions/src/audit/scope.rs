@@ -1,17 +1,19 @@
-//! Whom auditing is for: the measured programs, recognised by a login uid that nobody else has. They inherit it from
-//! the thread that starts them, so nobody else on the machine is audited or slowed down.
+//! Whom auditing is for: the measured programs, recognised by a login uid that nobody else has.
+//! They inherit it from the thread that starts them, so nobody else on the machine is audited or
+//! slowed down.
 
 use std::fs;
 use std::path::PathBuf;
 
 use machine::Machine;
-use processes::retry;
+use processes::{is_dead, retry};
 use rustix::io::Errno;
 
 use crate::audit::rule::{Field, NEVER, Rule, field, list, op};
 use crate::audit::samples::pids;
 
-/// The login uid of the measured programs: "umar" in ASCII, larger than any that systems give to people.
+/// The login uid of the measured programs: "umar" in ASCII, larger than any that systems give to
+/// people.
 pub(crate) const SENTINEL: u32 = 0x756d_6172;
 
 /// A login uid that is not set.
@@ -27,21 +29,23 @@ pub(crate) struct LoginUid {
 impl LoginUid {
     /// Gives the calling thread the measured programs' login uid.
     pub(crate) fn set(machine: &Machine) -> Result<LoginUid, String> {
-        let failed =
-            |error: std::io::Error| format!("the login uid cannot be set ({error}); it needs CAP_AUDIT_CONTROL");
+        let failed = |error: std::io::Error| {
+            format!("the login uid cannot be set ({error}); it needs CAP_AUDIT_CONTROL")
+        };
         let file = machine.path("/proc/thread-self/loginuid");
         let before = fs::read_to_string(&file).map_err(failed)?.trim().parse().unwrap_or(UNSET);
+
         let login_uid = LoginUid { file, before };
         login_uid.write(SENTINEL).map_err(failed)?;
         Ok(login_uid)
     }
 
     fn write(&self, uid: u32) -> std::io::Result<()> {
-        let write = |uid: u32| fs::write(&self.file, uid.to_string());
-        match write(uid) {
+        match files::overwrite(&self.file, uid.to_string()) {
             // Some kernels only let one that is set be unset.
             Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
-                write(UNSET).and_then(|()| write(uid))
+                files::overwrite(&self.file, UNSET.to_string())?;
+                files::overwrite(&self.file, uid.to_string())
             }
             other => other,
         }
@@ -54,21 +58,32 @@ impl Drop for LoginUid {
     }
 }
 
-/// Checks that nobody has the measured programs' login uid; those of an earlier trial may still be dying.
-pub(crate) fn is_free(machine: &Machine) -> Result<(), String> {
-    let sentinel = SENTINEL.to_string();
-    let has_it = |pid: &u32| machine.read(&format!("/proc/{pid}/loginuid")).as_ref() == Some(&sentinel);
-    retry(|| pids(machine).find(has_it).map_or(Ok(()), Err)).map_err(|pid| {
+/// Checks that nobody has the measured programs' login uid; those of an earlier trial may still be
+/// dying.
+pub(crate) fn check_login_uid_is_free(machine: &Machine) -> Result<(), String> {
+    retry(|| match pids(machine).find(|pid| has_sentinel(machine, *pid)) {
+        Some(pid) => Err(pid),
+        None => Ok(()),
+    })
+    .map_err(|pid| {
         format!("process {pid} has the login uid {SENTINEL}, by which unixmark recognises its programs; end it")
     })
 }
 
-/// Returns the rule by which nobody else is audited from its start on, which costs them nothing then.
+/// True if a process has the measured programs' login uid. One that has ended and is not reaped yet
+/// makes no system calls, and does not count.
+fn has_sentinel(machine: &Machine, pid: u32) -> bool {
+    machine.read(&format!("/proc/{pid}/loginuid")) == Some(SENTINEL.to_string())
+        && !machine.read(&format!("/proc/{pid}/stat")).is_some_and(|stat| is_dead(&stat))
+}
+
+/// The rule by which nobody else is audited from its start on, which costs them nothing
+/// then.
 pub(crate) fn exclude_others() -> Rule {
     never_task(op::NOT_EQUAL)
 }
 
-/// Returns the rule by which the measured programs are not audited from their start on.
+/// The rule by which the measured programs are not audited from their start on.
 pub(crate) fn exclude_programs() -> Rule {
     never_task(op::EQUAL)
 }
@@ -79,11 +94,12 @@ fn never_task(op: u32) -> Rule {
     rule
 }
 
-/// Limits a rule to the measured programs; `spared` is a process that has their login uid too and is left out: the
-/// tool, unless it receives the records, as the kernel spares the receiver itself.
+/// Limits a rule to the measured programs; `spared` is a process that has their login uid too and
+/// is left out: the tool, unless it receives the records, as the kernel spares the receiver itself.
 pub(crate) fn limit_to_programs(mut rule: Rule, spared: Option<u32>) -> Rule {
     // A key comes last, as auditctl has it.
-    let place = rule.fields.iter().position(|field| field.id == field::KEY).unwrap_or(rule.fields.len());
+    let key_place = rule.fields.iter().position(|field| field.id == field::KEY);
+    let place = key_place.unwrap_or(rule.fields.len());
     rule.fields.insert(place, Field::number(field::LOGIN_UID, op::EQUAL, SENTINEL));
     if let Some(pid) = spared {
         rule.fields.insert(place + 1, Field::number(field::PID, op::NOT_EQUAL, pid));
@@ -91,7 +107,7 @@ pub(crate) fn limit_to_programs(mut rule: Rule, spared: Option<u32>) -> Rule {
     rule
 }
 
-/// Returns true if a rule is of the tool's making.
+/// True if a rule is of the tool's making.
 pub(crate) fn is_own(rule: &Rule) -> bool {
     rule.compares(field::LOGIN_UID, SENTINEL)
 }
@@ -107,7 +123,10 @@ mod tests {
         rule.fields.push(Field::number(field::ARCH, op::EQUAL, 1));
         rule.fields.push(Field::text(field::KEY, op::EQUAL, "k"));
         let ids = |rule: &Rule| rule.fields.iter().map(|field| field.id).collect::<Vec<_>>();
-        assert_eq!(ids(&limit_to_programs(rule.clone(), None)), [field::ARCH, field::LOGIN_UID, field::KEY]);
+        assert_eq!(
+            ids(&limit_to_programs(rule.clone(), None)),
+            [field::ARCH, field::LOGIN_UID, field::KEY]
+        );
         let spared = limit_to_programs(rule, Some(3));
         assert_eq!(ids(&spared), [field::ARCH, field::LOGIN_UID, field::PID, field::KEY]);
     }

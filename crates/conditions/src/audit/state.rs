@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use machine::Machine;
 use machine::auditing::was_on;
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 
+use crate::audit::found::Found;
 use crate::audit::kernel::{LOCKED, PANIC, Setting, Status};
 use crate::audit::levels::Level;
 use crate::audit::rule::{NEVER, Rule, list};
@@ -22,19 +22,9 @@ use crate::audit::system::System;
 /// AUDIT_FEATURE_LOGINUID_IMMUTABLE as a mask.
 const IMMUTABLE: u32 = 1 << 1;
 
-/// The longest time that queued records may take to get to their place before nobody receives them any more.
-const DRAIN: Duration = Duration::from_secs(2);
-
-/// The settings that were found, and what a trial makes of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
-    /// Set if the trial switches auditing on, which was off.
-    switched_on: bool,
-    /// The limit of the queue as it was found, in records.
-    backlog_limit: u32,
-    /// The limit of the queue during the trial, in records.
-    trial_backlog_limit: u32,
-}
+/// The longest time that queued records may take to get to their place before nobody receives them
+/// any more.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The whole state of auditing.
 #[derive(Debug, Clone, Default)]
@@ -42,21 +32,6 @@ pub(crate) struct State {
     pub status: Status,
     pub rules: Vec<Rule>,
     pub features: u32,
-}
-
-impl Found {
-    /// Returns what is put back after a trial that changes no setting.
-    pub(crate) fn unchanged(status: Status) -> Found {
-        let limit = status.backlog_limit;
-        Found { switched_on: false, backlog_limit: limit, trial_backlog_limit: limit }
-    }
-
-    /// Returns what is put back after a trial for which auditing is on, with a queue of `backlog`
-    /// records.
-    pub(crate) fn on(status: Status, backlog: u32) -> Found {
-        let switched_on = status.enabled == 0;
-        Found { switched_on, trial_backlog_limit: backlog, ..Found::unchanged(status) }
-    }
 }
 
 impl State {
@@ -68,7 +43,7 @@ impl State {
     }
 
     /// Checks that a level can be entered from here; the error says what to do.
-    pub(crate) fn admits(&self, level: &Level, machine: &Machine) -> Result<(), String> {
+    pub(crate) fn check_can_enter(&self, level: &Level, machine: &Machine) -> Result<(), String> {
         if self.status.enabled >= LOCKED {
             return Err(
                 "auditing is locked until the machine restarts (enabled=2): nothing can be changed or put back"
@@ -81,16 +56,19 @@ impl State {
                  restore` removes those of an earlier run, `auditctl -l` lists them"
             ));
         }
-        let excludes_all = |rule: &Rule| rule.list == list::TASK && rule.action == NEVER && rule.fields.is_empty();
-        let excluded = self.rules.iter().any(excludes_all);
+
+        let are_all_excluded = self
+            .rules
+            .iter()
+            .any(|rule| rule.list == list::TASK && rule.action == NEVER && rule.fields.is_empty());
         match level {
-            Level::NeverOn => self.never_on(machine),
+            Level::NeverOn => self.check_never_on(machine),
             Level::OffAfterOn if self.status.enabled != 0 => {
                 Err("auditing is on here (enabled=1): switching it off for everybody would leave a gap; audit=off \
                      excludes the measured programs only, and `auditctl -e 0` switches it off"
                     .to_owned())
             }
-            Level::OffAfterOn | Level::On(_) if excluded => {
+            Level::OffAfterOn | Level::On(_) if are_all_excluded => {
                 Err("a rule `task,never` is loaded, so no new process can \
                  be audited; `auditctl -d task,never` removes it"
                     .to_owned())
@@ -101,30 +79,31 @@ impl State {
                     .to_owned())
             }
             Level::Off => Ok(()),
-            Level::OffAfterOn => self.may_be_switched_on(machine),
-            Level::On(set) if set.rules.is_empty() => self.may_be_switched_on(machine),
-            Level::On(_) => self.may_be_flooded(machine),
+            Level::OffAfterOn => self.check_switching_on(machine),
+            // Without rules the measured programs make no records.
+            Level::On(set) if set.rules.is_empty() => self.check_switching_on(machine),
+            Level::On(_) => self.check_flooding(machine),
         }
     }
 
-    /// Returns the process that receives the records, if there is one.
+    /// The process that receives the records, if there is one.
     pub(crate) fn daemon(&self, machine: &Machine) -> Option<u32> {
         let pid = self.status.pid;
         (pid != 0 && is_alive(machine, pid)).then_some(pid)
     }
 
-    /// Returns true if the machine audits: auditing is on, or a process receives the records.
+    /// True if the machine audits: auditing is on, or a process receives the records.
     pub(crate) fn is_in_use(&self, machine: &Machine) -> bool {
         self.status.enabled != 0 || self.daemon(machine).is_some()
     }
 
     /// Checks that auditing is on, or may be switched on for a trial.
-    fn may_be_switched_on(&self, machine: &Machine) -> Result<(), String> {
+    fn check_switching_on(&self, machine: &Machine) -> Result<(), String> {
         match self.daemon(machine) {
             Some(pid) if self.status.enabled == 0 => Err(format!(
                 "auditing is off here (enabled=0) while {} receives its records, and switching it \
                  on would add to them; `auditctl -e 1` switches it on",
-                name(machine, pid)
+                describe_process(machine, pid)
             )),
             _ => Ok(()),
         }
@@ -132,25 +111,28 @@ impl State {
 
     /// Checks that no record of others can be lost, and no setting weakened, if the measured
     /// programs make more records than the kernel's queue holds.
-    fn may_be_flooded(&self, machine: &Machine) -> Result<(), String> {
-        let why = self.daemon(machine).map_or_else(
-            || self.setting_in_the_way(),
-            |pid| {
-                let daemon = name(machine, pid);
+    fn check_flooding(&self, machine: &Machine) -> Result<(), String> {
+        let obstacle = match self.daemon(machine) {
+            None => self.setting_in_the_way(),
+            Some(pid) => {
+                let daemon = describe_process(machine, pid);
                 Some(format!(
                     "{daemon} receives this machine's audit records, and those of the measured \
                      programs would push older ones out of its log; stop it (`service auditd \
                      stop`) and measure with --sink auditd, which starts one with a log of its own"
                 ))
-            },
-        );
-        let on = if self.may_be_switched_on(machine).is_ok() { "audit=on and " } else { "" };
-        why.map_or(Ok(()), |why| Err(format!("{why}; {on}audit=off can be measured here")))
+            }
+        };
+        let Some(why) = obstacle else { return Ok(()) };
+
+        let on = if self.check_switching_on(machine).is_ok() { "audit=on and " } else { "" };
+        Err(format!("{why}; {on}audit=off can be measured here"))
     }
 
-    /// Returns the setting with which a full queue would cost more than time, and what to do.
+    /// The setting with which a full queue would cost more than time, and what to do.
     fn setting_in_the_way(&self) -> Option<String> {
-        let Status { enabled, failure, rate_limit, backlog_limit, backlog_wait_time, .. } = self.status;
+        let Status { enabled, failure, rate_limit, backlog_limit, backlog_wait_time, .. } =
+            self.status;
         if failure == PANIC {
             let why = "the kernel panics here when it loses an audit record (failure=2), and the \
                        measured programs' could fill its queue; `auditctl -f 1` makes it print a \
@@ -179,21 +161,25 @@ impl State {
     }
 
     /// Checks that auditing was never on since the machine started, as far as the kernel shows.
-    pub(crate) fn never_on(&self, machine: &Machine) -> Result<(), String> {
+    pub(crate) fn check_never_on(&self, machine: &Machine) -> Result<(), String> {
         if self.status.enabled != 0 {
             return Err("auditing is on".to_owned());
         }
         if !self.rules.is_empty() {
             return Err(format!("{} rules are loaded, so it may have been on", self.rules.len()));
         }
-        was_on(machine).map_or(Ok(()), |why| {
-            Err(format!("it was on since the machine started, which new processes pay for until it restarts ({why})"))
-        })
+
+        match was_on(machine) {
+            Some(why) => Err(format!(
+                "it was on since the machine started, which new processes pay for until it restarts ({why})"
+            )),
+            None => Ok(()),
+        }
     }
 }
 
-/// Puts back what was found, and deletes the tool's own rules. May be done twice, by another process, and after the one
-/// that received the records has died.
+/// Puts back what was found, and deletes the tool's own rules. May be done twice, by another
+/// process, and after the one that received the records has died.
 ///
 /// # Errors
 /// The kernel refused it.
@@ -203,17 +189,20 @@ pub fn restore(found: &Found) -> Result<(), String> {
 
 /// [`restore`] for any system.
 pub(crate) fn put_back(system: &System, found: &Found) -> Result<(), String> {
-    let now = system.status()?;
+    let status = system.status()?;
     let rules = system.rules()?;
-    if now.enabled >= LOCKED {
+    if status.enabled >= LOCKED {
         return Err(
             "auditing has been locked meanwhile (enabled=2); only a restart of the machine changes it".to_owned()
         );
     }
+
     let failed = |error: Errno| format!("auditing could not be put back ({error})");
     // First, so that the rest makes no records; but not where another process audits by now.
-    let is_another_s = now.pid != 0 && now.pid != std::process::id() && is_alive(&system.machine, now.pid);
-    if found.switched_on && now.enabled != 0 && !is_another_s {
+    let has_other_receiver = status.pid != 0
+        && status.pid != std::process::id()
+        && is_alive(&system.machine, status.pid);
+    if found.switched_on && status.enabled != 0 && !has_other_receiver {
         system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
     }
     for rule in rules.iter().filter(|rule| is_own(rule)) {
@@ -222,22 +211,36 @@ pub(crate) fn put_back(system: &System, found: &Found) -> Result<(), String> {
             Err(error) => return Err(failed(error)),
         }
     }
-    stop_receiving(system, now.pid).map_err(failed)?;
-    let is_the_trial_s = now.backlog_limit == found.trial_backlog_limit;
-    if is_the_trial_s && found.backlog_limit != found.trial_backlog_limit {
+
+    stop_receiving(system, status.pid).map_err(failed)?;
+
+    // Another limit is from another process, and stays.
+    let has_trial_limit = status.backlog_limit == found.trial_backlog_limit;
+    if has_trial_limit && found.backlog_limit != found.trial_backlog_limit {
         system.kernel.set(Setting::BacklogLimit, found.backlog_limit).map_err(failed)?;
     }
-    Ok(())
+
+    if found.switched_on && !has_other_receiver && system.status()?.enabled != 0 {
+        return Err("auditing is still on; try `auditctl -e 0`".to_owned());
+    }
+
+    match system.rules()?.iter().filter(|rule| is_own(rule)).count() {
+        0 => Ok(()),
+        count => {
+            Err(format!("{count} rules of the run are still loaded; try `auditctl -D -k unixmark`"))
+        }
+    }
 }
 
 /// Leaves the records without a receiver if that is this process, or one that is dead.
 fn stop_receiving(system: &System, pid: u32) -> Result<(), Errno> {
-    let own = pid == std::process::id();
-    if pid == 0 || !own && is_alive(&system.machine, pid) {
+    let is_tool = pid == std::process::id();
+    if pid == 0 || !is_tool && is_alive(&system.machine, pid) {
         return Ok(());
     }
-    if own {
-        drained(system, DRAIN);
+
+    if is_tool {
+        wait_until_drained(system, DRAIN_TIMEOUT);
     }
     match system.kernel.set(Setting::Pid, 0) {
         // Another process receives them by now.
@@ -246,20 +249,20 @@ fn stop_receiving(system: &System, pid: u32) -> Result<(), Errno> {
     }
 }
 
-/// Returns a process with its number, for people.
-pub(crate) fn name(machine: &Machine, pid: u32) -> String {
+/// A process with its number, for people.
+pub(crate) fn describe_process(machine: &Machine, pid: u32) -> String {
     let name = machine.read(&format!("/proc/{pid}/comm")).unwrap_or_default();
     format!("process {pid} ({name})")
 }
 
-/// Returns true if a process of this number runs. One that is dead or dying has no command line,
+/// True if a process of this number runs. One that is dead or dying has no command line,
 /// though its parent may not know yet.
 pub(crate) fn is_alive(machine: &Machine, pid: u32) -> bool {
     machine.read(&format!("/proc/{pid}/cmdline")).is_some()
 }
 
-/// Waits until no record is queued; returns whether that was so in time.
-pub(crate) fn drained(system: &System, patience: Duration) -> bool {
+/// Waits until no record is queued; false if that was not so in time.
+pub(crate) fn wait_until_drained(system: &System, patience: Duration) -> bool {
     let deadline = Instant::now() + patience;
     loop {
         match system.kernel.status() {
@@ -277,11 +280,11 @@ mod tests {
     use crate::audit::syntax::RuleSet;
 
     fn refused(state: &State, level: &Level) -> String {
-        state.admits(level, &Machine::at("/nonexistent")).unwrap_err()
+        state.check_can_enter(level, &Machine::at("/nonexistent")).unwrap_err()
     }
 
     fn admitted(state: &State, level: &Level) -> bool {
-        state.admits(level, &Machine::at("/nonexistent")).is_ok()
+        state.check_can_enter(level, &Machine::at("/nonexistent")).is_ok()
     }
 
     fn on() -> Level {
@@ -290,7 +293,8 @@ mod tests {
 
     #[test]
     fn a_locked_machine_is_left_alone() {
-        let state = State { status: Status { enabled: 2, ..Status::default() }, ..State::default() };
+        let state =
+            State { status: Status { enabled: 2, ..Status::default() }, ..State::default() };
         for level in [Level::NeverOn, Level::Off, Level::OffAfterOn, on()] {
             assert!(refused(&state, &level).contains("locked until the machine restarts"));
         }

@@ -1,24 +1,32 @@
-//! Rules in the format of auditctl(8) and of the files in /etc/audit/rules.d.
+//! Rules in the format of auditctl(8) and of the files in /etc/audit/rules.d, one a line:
+//!
+//! ```text
+//! -a always,exit -F arch=b64 -S open,openat -F auid>=1000 -F success=0 -k opens
+//! -w /etc/passwd -p wa -k identity
+//! ```
+//!
+//! [`parse`] reads a text: it leaves lines out that set or delete something for the whole machine,
+//! and notes that. [`Words::sort`] sorts the words of a line by option, and [`build_rule`] makes a
+//! rule of them.
 
 use crate::audit::names::{self, Kind};
-use crate::audit::rule::{ALWAYS, Field, NEVER, Rule, field, list, op};
+use crate::audit::rule::{ALWAYS, Field, NEVER, Rule, Value, field, list, op};
 
-/// The longest key that the kernel takes, in bytes.
-const KEY_LENGTH: usize = 256;
+/// The longest key that the kernel takes (AUDIT_MAX_KEY_LEN).
+const MAX_KEY_BYTES: usize = 256;
 
 /// A rule, and where it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     /// `FILE:LINE`.
     pub at: String,
-    /// The rule.
     pub rule: Rule,
 }
 
 /// The rules of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuleSet {
-    /// Its rules, in order.
+    /// In the order of the text.
     pub rules: Vec<Line>,
     /// Sentences about lines that were left out.
     pub notes: Vec<String>,
@@ -38,142 +46,169 @@ pub(crate) enum Unknown {
 /// # Errors
 /// The first line that is not a rule, and what to try.
 pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<RuleSet, String> {
-    let mut read = RuleSet::default();
+    let mut set = RuleSet::default();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
+
         let at = format!("{name}:{}", index + 1);
         let words: Vec<&str> = line.split_whitespace().collect();
         if unknown == Unknown::Skip && words.iter().any(|word| is_other_arch(word)) {
             continue;
         }
-        if let Some(why) = left_out(&words) {
-            read.notes.push(format!("{at}: '{line}' {why} and was left out"));
+        if let Some(why) = why_left_out(&words) {
+            set.notes.push(format!("{at}: '{line}' {why} and was left out"));
             continue;
         }
-        if let Some(rule) = rule(&words, unknown).map_err(|why| format!("{at}: {why}"))? {
-            read.rules.push(Line { at, rule });
+        if let Some(rule) = build_rule(&words, unknown).map_err(|why| format!("{at}: {why}"))? {
+            set.rules.push(Line { at, rule });
         }
     }
-    Ok(read)
+
+    Ok(set)
 }
 
-/// Returns true if a word limits its rule to programs that this machine does not run.
+/// True if a word limits its rule to programs that this machine does not run.
 fn is_other_arch(word: &str) -> bool {
-    word.strip_prefix("arch=").is_some_and(|arch| names::arch(arch).is_none())
+    word.strip_prefix("arch=").is_some_and(|arch| names::arch_number(arch).is_none())
 }
 
-/// Returns why a line is left out: the tool adds rules to those that are there, for its own programs.
-fn left_out(words: &[&str]) -> Option<&'static str> {
-    let whole = ["-D", "-b", "-f", "-e", "-r", "-c", "-i", "-q", "-t"];
-    if whole.contains(&words[0]) || words[0].starts_with("--") {
+/// The reason why a line is left out, if it is: the tool adds rules to those that are there, for
+/// its own programs.
+fn why_left_out(words: &[&str]) -> Option<&'static str> {
+    let option = words[0];
+    let is_global = matches!(option, "-D" | "-b" | "-f" | "-e" | "-r" | "-c" | "-i" | "-q" | "-t");
+    if is_global || option.starts_with("--") {
         return Some("applies to the whole machine");
     }
-    if matches!(words[0], "-d" | "-W" | "-l" | "-s") {
+    if matches!(option, "-d" | "-W" | "-l" | "-s") {
         return Some("adds nothing");
     }
-    let listed = |name: &str| words.get(1).is_some_and(|word| word.split(',').any(|part| part == name));
-    if matches!(words[0], "-a" | "-A") && ["task", "user", "filesystem", "io_uring"].iter().any(|name| listed(name)) {
+
+    let adds_to_list = matches!(option, "-a" | "-A");
+    let mut lists = words.get(1).copied().unwrap_or_default().split(',');
+    if adds_to_list && lists.any(|list| ["task", "user", "filesystem", "io_uring"].contains(&list))
+    {
         return Some("does not concern system calls of the measured programs");
     }
+
     None
 }
 
-/// The words of a line, sorted.
+/// The words of a line, sorted by their options.
 #[derive(Default)]
-struct Parts<'a> {
+struct Words<'a> {
+    /// `-a`: the list, and the action.
     place: Option<(u32, u32)>,
+    /// `-w`.
     watch: Option<&'a str>,
+    /// `-p`.
     perm: Option<&'a str>,
+    /// `-F arch=`, which is among the fields too.
     arch: Option<u32>,
+    /// `-S`.
     calls: Vec<&'a str>,
+    /// `-F` and `-C`.
     fields: Vec<Field>,
+    /// `-k`.
     key: Option<&'a str>,
 }
 
-/// Reads a rule; `None` if this machine has none of its system calls.
-fn rule(words: &[&str], unknown: Unknown) -> Result<Option<Rule>, String> {
-    let parts = sort(words)?;
-    let mut rule = match (parts.place, parts.watch) {
+/// The rule of a line; `None` if this machine has none of its system calls.
+fn build_rule(words: &[&str], unknown: Unknown) -> Result<Option<Rule>, String> {
+    let words = Words::sort(words)?;
+    let mut rule = match (words.place, words.watch) {
         (Some((list, action)), None) => Rule::new(list, action),
         (None, Some(_)) => Rule::new(list::EXIT, ALWAYS),
-        (Some(_), Some(_)) => return Err("a rule has -a or -w, not both; make it two lines".to_owned()),
-        (None, None) => return Err("not a rule; one begins with -a or -w (see auditctl(8))".to_owned()),
+        (Some(_), Some(_)) => {
+            return Err("a rule has -a or -w, not both; make it two lines".to_owned());
+        }
+        (None, None) => {
+            return Err("not a rule; one begins with -a or -w (see auditctl(8))".to_owned());
+        }
     };
-    if !set_calls(&mut rule, &parts, unknown)? {
+    if !match_calls(&mut rule, &words, unknown)? {
         return Ok(None);
     }
-    if let Some(path) = parts.watch {
-        rule.fields.push(watched(path)?);
+
+    if let Some(path) = words.watch {
+        rule.fields.push(watch_field(path)?);
     }
-    rule.fields.extend(parts.fields);
-    if parts.watch.is_some() || parts.perm.is_some() {
-        let letters = parts.perm.unwrap_or("rwxa");
-        let bits = names::perm(letters).ok_or_else(|| format!("-p '{letters}': use letters of rwxa"))?;
+    rule.fields.extend(words.fields);
+    if words.watch.is_some() || words.perm.is_some() {
+        let letters = words.perm.unwrap_or("rwxa");
+        let bits = names::perm_bits(letters)
+            .ok_or_else(|| format!("-p '{letters}': use letters of rwxa"))?;
         rule.fields.push(Field::number(field::PERM, op::EQUAL, bits));
     }
-    if let Some(key) = parts.key {
+    if let Some(key) = words.key {
         rule.fields.push(key_field(key)?);
     }
     Ok(Some(rule))
 }
 
-fn sort<'a>(words: &[&'a str]) -> Result<Parts<'a>, String> {
-    let mut parts = Parts::default();
-    let mut words = words.iter().copied();
-    while let Some(option) = words.next() {
-        let mut next = || words.next().ok_or_else(|| format!("{option} needs a value"));
-        match option {
-            "-a" | "-A" => parts.place = Some(list_and_action(next()?)?),
-            "-w" => parts.watch = Some(next()?),
-            "-p" => parts.perm = Some(next()?),
-            "-k" => parts.key = Some(next()?),
-            "-S" => parts.calls.extend(next()?.split(',')),
-            "-F" => {
-                let field = comparison(next()?)?;
-                if let (field::ARCH, crate::audit::rule::Value::Number(arch)) = (field.id, &field.value) {
-                    parts.arch = Some(*arch);
+impl<'a> Words<'a> {
+    fn sort(words: &[&'a str]) -> Result<Words<'a>, String> {
+        let mut sorted = Words::default();
+        let mut words = words.iter().copied();
+        while let Some(option) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{option} needs a value"));
+            match option {
+                "-a" | "-A" => sorted.place = Some(parse_place(value()?)?),
+                "-w" => sorted.watch = Some(value()?),
+                "-p" => sorted.perm = Some(value()?),
+                "-k" => sorted.key = Some(value()?),
+                "-S" => sorted.calls.extend(value()?.split(',')),
+                "-F" => {
+                    let field = parse_field(value()?)?;
+                    if let (field::ARCH, Value::Number(arch)) = (field.id, &field.value) {
+                        sorted.arch = Some(*arch);
+                    }
+                    sorted.fields.push(field);
                 }
-                parts.fields.push(field);
+                "-C" => sorted.fields.push(parse_pair(value()?)?),
+                other => {
+                    return Err(format!(
+                        "'{other}' is not an option of a rule; there are -a -A -w -p -S -F -C -k"
+                    ));
+                }
             }
-            "-C" => parts.fields.push(pair(next()?)?),
-            other => return Err(format!("'{other}' is not an option of a rule; there are -a -A -w -p -S -F -C -k")),
         }
+
+        Ok(sorted)
     }
-    Ok(parts)
 }
 
 /// Reads `LIST,ACTION`, in either order.
-fn list_and_action(word: &str) -> Result<(u32, u32), String> {
-    let mut found = (None, None);
-    for part in word.split(',') {
-        match part {
-            "exit" => found.0 = Some(list::EXIT),
-            "exclude" => found.0 = Some(list::EXCLUDE),
-            "always" => found.1 = Some(ALWAYS),
-            "never" => found.1 = Some(NEVER),
+fn parse_place(word: &str) -> Result<(u32, u32), String> {
+    let (mut list, mut action) = (None, None);
+    for name in word.split(',') {
+        match name {
+            "exit" => list = Some(list::EXIT),
+            "exclude" => list = Some(list::EXCLUDE),
+            "always" => action = Some(ALWAYS),
+            "never" => action = Some(NEVER),
             _ => {}
         }
     }
-    match found {
-        (Some(list), Some(action)) => Ok((list, action)),
-        _ => Err(format!("'{word}' is not a list and an action; try always,exit")),
-    }
+
+    list.zip(action).ok_or_else(|| format!("'{word}' is not a list and an action; try always,exit"))
 }
 
-/// Sets the bits of the system calls; returns whether this machine has any of them.
-fn set_calls(rule: &mut Rule, parts: &Parts<'_>, unknown: Unknown) -> Result<bool, String> {
+/// Sets the bits of the system calls; false if this machine has none of them.
+fn match_calls(rule: &mut Rule, words: &Words<'_>, unknown: Unknown) -> Result<bool, String> {
     // The kernel wants the bits also in rules that are not about system calls.
-    if parts.calls.is_empty() || parts.calls.contains(&"all") {
-        rule.every_call();
+    if words.calls.is_empty() || words.calls.contains(&"all") {
+        rule.match_every_call();
         return Ok(true);
     }
-    let mut any = false;
-    for name in &parts.calls {
-        match names::call(name, parts.arch) {
-            Some(number) if rule.call(number) => any = true,
+
+    let mut has_any = false;
+    for name in &words.calls {
+        match names::call_number(name, words.arch) {
+            Some(number) if rule.match_call(number) => has_any = true,
             Some(number) => return Err(format!("-S {number}: the highest system call is 2015")),
             None if unknown == Unknown::Skip => {}
             None => {
@@ -183,32 +218,40 @@ fn set_calls(rule: &mut Rule, parts: &Parts<'_>, unknown: Unknown) -> Result<boo
             }
         }
     }
-    Ok(any)
+
+    Ok(has_any)
 }
 
 /// Reads `FIELD OP VALUE` without blanks.
-fn comparison(word: &str) -> Result<Field, String> {
-    let (name, op, text) = split(word)?;
-    let (id, kind) =
-        names::field(name).ok_or_else(|| format!("-F {word}: there is no field '{name}'; auditctl(8) lists them"))?;
+fn parse_field(word: &str) -> Result<Field, String> {
+    let (name, op, text) = split_comparison(word)?;
+    let (id, kind) = names::parse_field(name)
+        .ok_or_else(|| format!("-F {word}: there is no field '{name}'; auditctl(8) lists them"))?;
     match kind {
-        Kind::Path => Ok(Field::text(id, op, absolute(text)?)),
+        Kind::Path => Ok(Field::text(id, op, absolute_path(text)?)),
         Kind::Text if id == field::KEY => key_field(text),
         Kind::Text => Ok(Field::text(id, op, text)),
-        _ => names::value(kind, text)
+        _ => names::parse_value(kind, text)
             .map(|value| Field::number(id, op, value))
             .ok_or_else(|| format!("-F {word}: '{text}' is not a value of {name}; try a number")),
     }
 }
 
-fn pair(word: &str) -> Result<Field, String> {
-    let (left, op, right) = split(word)?;
-    let pair = names::pair(left, right).filter(|_| op == op::EQUAL || op == op::NOT_EQUAL);
-    pair.map(|pair| Field::number(field::FIELD_COMPARE, op, pair))
-        .ok_or_else(|| format!("-C {word}: the kernel cannot compare these; auditctl(8) lists the pairs"))
+/// Reads `FIELD=FIELD` or `FIELD!=FIELD`.
+fn parse_pair(word: &str) -> Result<Field, String> {
+    let (left, op, right) = split_comparison(word)?;
+    let is_equality = op == op::EQUAL || op == op::NOT_EQUAL;
+    match names::pair_number(left, right) {
+        Some(pair) if is_equality => Ok(Field::number(field::FIELD_COMPARE, op, pair)),
+        _ => {
+            Err(format!("-C {word}: the kernel cannot compare these; auditctl(8) lists the pairs"))
+        }
+    }
 }
 
-fn split(word: &str) -> Result<(&str, u32, &str), String> {
+/// The field, the operator and the value of a comparison, none of which is empty.
+fn split_comparison(word: &str) -> Result<(&str, u32, &str), String> {
+    // `>=` comes before `>`, with which it begins.
     const OPS: [(&str, u32); 8] = [
         ("!=", op::NOT_EQUAL),
         (">=", op::GREATER | op::EQUAL),
@@ -219,43 +262,50 @@ fn split(word: &str) -> Result<(&str, u32, &str), String> {
         ("<", op::LESS),
         ("&", op::AND),
     ];
-    let start = word.find(['!', '>', '<', '&', '=']).filter(|start| *start > 0);
-    let found = start.and_then(|start| {
-        let rest = &word[start..];
-        let (sign, op) = OPS.iter().find(|(sign, _)| rest.starts_with(sign))?;
-        Some((&word[..start], *op, &rest[sign.len()..]))
-    });
-    found
-        .filter(|(_, _, value)| !value.is_empty())
-        .ok_or_else(|| format!("'{word}' is not a comparison; try FIELD=VALUE without blanks"))
+    let start = word.find(['!', '>', '<', '&', '=']).unwrap_or(word.len());
+    let (name, comparison) = word.split_at(start);
+    for (sign, op) in OPS {
+        match comparison.strip_prefix(sign) {
+            Some(value) if !name.is_empty() && !value.is_empty() => return Ok((name, op, value)),
+            Some(_) => break,
+            None => {}
+        }
+    }
+
+    Err(format!("'{word}' is not a comparison; try FIELD=VALUE without blanks"))
 }
 
-/// Returns the field that watches a directory with everything below it, or a file.
-fn watched(path: &str) -> Result<Field, String> {
-    let path = absolute(path)?;
+/// The field that watches a directory with everything below it, or a file.
+fn watch_field(path: &str) -> Result<Field, String> {
+    let path = absolute_path(path)?;
     let id = if std::path::Path::new(path).is_dir() { field::DIR } else { field::WATCH };
     Ok(Field::text(id, op::EQUAL, path))
 }
 
-fn absolute(path: &str) -> Result<&str, String> {
+/// An absolute path, without slashes at its end.
+fn absolute_path(path: &str) -> Result<&str, String> {
     if !path.starts_with('/') {
         return Err(format!("'{path}' is not an absolute path"));
     }
+
     let short = path.trim_end_matches('/');
     Ok(if short.is_empty() { "/" } else { short })
 }
 
 fn key_field(key: &str) -> Result<Field, String> {
-    if key.len() > KEY_LENGTH {
-        return Err(format!("the key is {} bytes long; the kernel takes {KEY_LENGTH}", key.len()));
+    if key.len() > MAX_KEY_BYTES {
+        return Err(format!(
+            "the key is {} bytes long; the kernel takes {MAX_KEY_BYTES}",
+            key.len()
+        ));
     }
+
     Ok(Field::text(field::KEY, op::EQUAL, key))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::rule::Value;
 
     fn parsed(line: &str) -> Rule {
         let mut text = parse(line, "r", Unknown::Refuse).unwrap();
@@ -274,8 +324,10 @@ mod tests {
         );
         assert_eq!((rule.list, rule.action), (list::EXIT, ALWAYS));
         assert_eq!((rule.mask[0], rule.mask[8]), (0b1100, 0b10));
-        let numbers: Vec<(u32, u32, Value)> =
-            rule.fields[1..].iter().map(|field| (field.id, field.op, field.value.clone())).collect();
+        let numbers: Vec<(u32, u32, Value)> = rule.fields[1..]
+            .iter()
+            .map(|field| (field.id, field.op, field.value.clone()))
+            .collect();
         assert_eq!(
             numbers,
             [
@@ -311,7 +363,10 @@ mod tests {
     #[test]
     fn errors_name_the_line_and_what_to_try() {
         for (text, has) in [
-            ("\n-a always,exit -S opne", "my.rules:2: -S opne: this architecture has no such system call"),
+            (
+                "\n-a always,exit -S opne",
+                "my.rules:2: -S opne: this architecture has no such system call",
+            ),
             ("-a always", "'always' is not a list and an action; try always,exit"),
             ("-a always,exit -F auid", "'auid' is not a comparison; try FIELD=VALUE"),
             ("-a always,exit -F user=1", "there is no field 'user'"),

@@ -23,22 +23,24 @@ impl System {
     /// # Errors
     /// A sentence saying what is missing.
     pub(crate) fn here() -> Result<System, String> {
-        let kernel = Netlink::open().map_err(unanswered)?;
+        let kernel = Netlink::open().map_err(unanswered_reason)?;
         Ok(System { kernel: Arc::new(kernel), machine: Machine::here() })
     }
 
     pub(crate) fn status(&self) -> Result<Status, String> {
-        self.kernel.status().map_err(unanswered)
+        self.kernel.status().map_err(unanswered_reason)
     }
 
     pub(crate) fn rules(&self) -> Result<Vec<Rule>, String> {
-        self.kernel.rules().map_err(unanswered)
+        self.kernel.rules().map_err(unanswered_reason)
     }
 
     /// Switches auditing on, and writes down first that it was.
     pub(crate) fn switch_on(&self) -> Result<(), String> {
         mark(&self.machine)?;
-        self.kernel.set(Setting::Enabled, 1).map_err(|error| format!("auditing cannot be switched on: {error}"))
+        self.kernel
+            .set(Setting::Enabled, 1)
+            .map_err(|error| format!("auditing cannot be switched on: {error}"))
     }
 
     /// Adds a rule of the tool's own, before all others; that it is there already is fine.
@@ -51,8 +53,8 @@ impl System {
     }
 }
 
-/// Says why the kernel does not answer.
-fn unanswered(error: Errno) -> String {
+/// Why the kernel does not answer.
+fn unanswered_reason(error: Errno) -> String {
     match error {
         Errno::PERM => "it needs root, or CAP_AUDIT_CONTROL in the initial PID namespace".to_owned(),
         Errno::CONNREFUSED => {

@@ -1,20 +1,28 @@
-//! Counts of records by their stamp and by their time of arrival, so that a window can be cut out afterwards.
+//! Counts of records by their stamp and by their time of arrival, so that a window can be cut out
+//! afterwards.
+//!
+//! The stamp says when an event happened, the arrival when its record was received: a record of the
+//! window that arrives after its end was queued. Both are counted by the millisecond. All records
+//! of an event have its serial number, and its first record says whose the event is; the latest
+//! events are kept, to know that of the records that follow.
 
 use crate::audit::record::{self, Stamp};
 
-/// The most events that may be incomplete at once: if several processors write, records of their events come
-/// interleaved.
-const OPEN_EVENTS: usize = 4096;
+/// The maximum number of events that may be incomplete at once: if several processors write,
+/// records of their events come interleaved.
+const MAX_OPEN_EVENTS: usize = 4096;
 
 /// Milliseconds that are distinguished; what comes later counts for the last.
-const LONGEST_MS: u64 = 60 * 60 * 1000;
+const MAX_DELAY_MS: u64 = 60 * 60 * 1000;
 
-/// Counts of records with the stamp of a millisecond, and of those that came in it.
+/// The counts of a millisecond.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bin {
+    /// By their stamp.
     events: u32,
     records: u32,
     bytes: u64,
+    /// Records, by their time of arrival.
     arrived: u32,
 }
 
@@ -24,12 +32,43 @@ pub(crate) struct Tally {
     /// The login uid whose events count.
     login_uid: u32,
     /// Milliseconds since 1970 of the first bin.
-    origin: u64,
+    origin_ms: u64,
     bins: Vec<Bin>,
-    /// The latest events by serial number, and whether each counts.
-    open: Vec<(u64, bool)>,
-    /// The first and the last serial number, and how many different ones.
-    serials: Option<(u64, u64, u64)>,
+    /// The latest events, by serial number modulo [`MAX_OPEN_EVENTS`].
+    open: Vec<OpenEvent>,
+    /// `None` before the first record.
+    serials: Option<Serials>,
+}
+
+/// An event of which records may still come.
+#[derive(Debug, Clone, Copy)]
+struct OpenEvent {
+    serial: u64,
+    is_counted: bool,
+}
+
+/// What a record says about its event.
+struct Membership {
+    /// True if it is the event's first record.
+    is_first: bool,
+    /// True if the event counts.
+    is_counted: bool,
+}
+
+/// The serial numbers that were seen.
+#[derive(Debug, Clone, Copy)]
+struct Serials {
+    first: u64,
+    last: u64,
+    /// The number of different ones.
+    distinct: u64,
+}
+
+/// The counts of a whole trail.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Totals {
+    pub events: u64,
+    pub bytes: u64,
 }
 
 /// The counts of a trail within a window.
@@ -45,110 +84,153 @@ pub(crate) struct Counted {
 }
 
 impl Tally {
-    /// An empty one, for records from the time `origin` on, in milliseconds since 1970.
-    pub(crate) fn new(login_uid: u32, origin: u64) -> Tally {
-        Tally { login_uid, origin, bins: Vec::new(), open: vec![(u64::MAX, false); OPEN_EVENTS], serials: None }
+    /// An empty tally of a login uid's records from `origin_ms` on, in milliseconds since 1970.
+    pub(crate) fn new(login_uid: u32, origin_ms: u64) -> Tally {
+        Tally {
+            login_uid,
+            origin_ms,
+            bins: Vec::new(),
+            open: vec![OpenEvent { serial: u64::MAX, is_counted: false }; MAX_OPEN_EVENTS],
+            serials: None,
+        }
     }
 
-    /// Counts a record of `bytes` bytes that came at `now`, in milliseconds since 1970; returns
-    /// whether it is the login uid's.
-    pub(crate) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) -> bool {
-        let Some(stamp) = record::stamp(record) else { return false };
-        let (is_new, counts) = self.event(kind, stamp, record);
-        if !counts {
+    /// Counts a record of `bytes` bytes that arrived at `now_ms`, in milliseconds since 1970; true
+    /// if it is the login uid's.
+    pub(crate) fn count(&mut self, kind: u16, record: &[u8], bytes: usize, now_ms: u64) -> bool {
+        let Some(stamp) = record::stamp(record) else {
+            return false;
+        };
+
+        let Membership { is_first, is_counted } = self.find_event(kind, stamp, record);
+        if !is_counted {
             return false;
         }
+
         let bin = self.bin(stamp.ms);
-        bin.events += u32::from(is_new);
+        bin.events += u32::from(is_first);
         // What ends an event is not written to a trail.
         if kind != record::END {
             bin.records += 1;
             bin.bytes += bytes as u64;
-            self.bin(now).arrived += 1;
+            self.bin(now_ms).arrived += 1;
         }
         true
     }
 
-    /// Returns two answers: that a record begins an event, and that it counts. Another login uid's does not, nor one
-    /// that begins with a change of auditing, or whose beginning was before the trail's.
-    fn event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> (bool, bool) {
-        let begins = record::is_of_programs(kind) && !record::is_detail(kind);
-        let counts = begins && record::login_uid(record).is_none_or(|uid| uid == self.login_uid);
-        let slot = &mut self.open[usize::try_from(stamp.serial).unwrap_or_default() % OPEN_EVENTS];
-        if slot.0 == stamp.serial {
-            return (false, slot.1);
+    /// Finds the event of a record, or notes it if the record is its first. An event does not count
+    /// if it is another login uid's, begins with a change of auditing, or began before the trail.
+    fn find_event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> Membership {
+        let place = usize::try_from(stamp.serial).unwrap_or_default() % MAX_OPEN_EVENTS;
+        let event = &mut self.open[place];
+        if event.serial == stamp.serial {
+            return Membership { is_first: false, is_counted: event.is_counted };
         }
-        *slot = (stamp.serial, counts);
-        let (first, last, different) = self.serials.unwrap_or((stamp.serial, stamp.serial, 0));
-        self.serials = Some((first.min(stamp.serial), last.max(stamp.serial), different + 1));
-        (true, counts)
+
+        // Without its first record an event began before the trail.
+        let can_begin = record::is_of_programs(kind) && !record::is_detail(kind);
+        let is_counted =
+            can_begin && record::login_uid(record).is_none_or(|uid| uid == self.login_uid);
+        *event = OpenEvent { serial: stamp.serial, is_counted };
+
+        let no_serials = Serials { first: stamp.serial, last: stamp.serial, distinct: 0 };
+        let serials = self.serials.get_or_insert(no_serials);
+        serials.first = serials.first.min(stamp.serial);
+        serials.last = serials.last.max(stamp.serial);
+        serials.distinct += 1;
+        Membership { is_first: true, is_counted }
     }
 
-    /// Events that never came: serial numbers that are missing between the first and the last. The kernel gives one to
-    /// each event that it writes, for whomever.
-    pub(crate) fn missing(&self) -> u64 {
-        self.serials.map_or(0, |(first, last, different)| (last - first + 1).saturating_sub(different))
+    /// The number of events that never came: serial numbers that are missing between the first and
+    /// the last. The kernel gives one to each event that it writes, for whomever.
+    pub(crate) fn missing_events(&self) -> u64 {
+        let Some(Serials { first, last, distinct }) = self.serials else {
+            return 0;
+        };
+
+        (last - first + 1).saturating_sub(distinct)
     }
 
+    /// The bin of a time, in milliseconds since 1970; bins before it are made, empty.
     fn bin(&mut self, ms: u64) -> &mut Bin {
-        let index = usize::try_from(ms.saturating_sub(self.origin).min(LONGEST_MS)).unwrap_or_default();
+        let delay_ms = ms.saturating_sub(self.origin_ms).min(MAX_DELAY_MS);
+        let index = usize::try_from(delay_ms).unwrap_or_default();
         if index >= self.bins.len() {
             self.bins.resize(index + 1, Bin::default());
         }
         &mut self.bins[index]
     }
 
-    /// Returns all events and bytes.
-    pub(crate) fn totals(&self) -> (u64, u64) {
-        self.bins.iter().fold((0, 0), |(events, bytes), bin| (events + u64::from(bin.events), bytes + bin.bytes))
+    /// All events and bytes that count.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for bin in &self.bins {
+            totals.events += u64::from(bin.events);
+            totals.bytes += bin.bytes;
+        }
+
+        totals
     }
 
-    /// Cuts out the window from `start` to `end`, in milliseconds since 1970. The kernel stamps with a clock that moves
-    /// every `tick` milliseconds: what has a stamp was at any time of the tick after it.
-    pub(crate) fn window(&self, start: f64, end: f64, tick: f64) -> Counted {
+    /// Cuts out the window from `start_ms` to `end_ms`, in milliseconds since 1970. The kernel
+    /// stamps with a clock that moves every `tick_ms`: what has a stamp was at any time of the tick
+    /// after it, so of a tick at the edge only a share is inside.
+    pub(crate) fn window(&self, start_ms: f64, end_ms: f64, tick_ms: f64) -> Counted {
         let (mut events, mut records, mut bytes) = (0.0, 0.0, 0.0);
-        for (time, bin) in self.timed() {
-            let inside = ((time + tick).min(end) - time.max(start)).max(0.0) / tick;
-            events += inside * f64::from(bin.events);
-            records += inside * f64::from(bin.records);
-            bytes += inside * bin.bytes as f64;
+        for (time_ms, bin) in self.timed_bins() {
+            let inside_ms = (time_ms + tick_ms).min(end_ms) - time_ms.max(start_ms);
+            let share = inside_ms.max(0.0) / tick_ms;
+            events += share * f64::from(bin.events);
+            records += share * f64::from(bin.records);
+            bytes += share * bin.bytes as f64;
         }
+
         let records = records.round() as u64;
-        let (queued, drain_s) = self.queued(end, tick);
+        let queued = self.count_queued(end_ms, tick_ms);
         Counted {
             events: events.round() as u64,
             records,
             bytes: bytes.round() as u64,
             queued: (queued.round() as u64).min(records),
-            drain_s,
+            drain_s: self.drain_seconds(queued, end_ms),
         }
     }
 
-    /// Returns the records stamped before `end` that came after it, and the seconds until they had come. Records come
-    /// in the order of their stamps, so that both follow from how many there were and how many came by any time.
-    fn queued(&self, end: f64, tick: f64) -> (f64, f64) {
+    /// The number of records stamped before `end_ms` that came after it; 0 for less than one.
+    /// Records come in the order of their stamps, so it is the excess of stamps over arrivals.
+    fn count_queued(&self, end_ms: f64, tick_ms: f64) -> f64 {
         let mut stamped = 0.0;
-        let mut came = 0.0;
-        for (time, bin) in self.timed().take_while(|(time, _)| *time < end) {
-            stamped += ((end - time) / tick).min(1.0) * f64::from(bin.records);
-            came += f64::from(bin.arrived);
+        let mut arrived = 0.0;
+        for (time_ms, bin) in self.timed_bins().take_while(|(time_ms, _)| *time_ms < end_ms) {
+            stamped += ((end_ms - time_ms) / tick_ms).min(1.0) * f64::from(bin.records);
+            arrived += f64::from(bin.arrived);
         }
-        let queued: f64 = (stamped - came).max(0.0);
+
+        let queued = stamped - arrived;
+        if queued < 1.0 { 0.0 } else { queued }
+    }
+
+    /// The time from `end_ms` until so many queued records had come; 0 if they never did.
+    fn drain_seconds(&self, queued: f64, end_ms: f64) -> f64 {
         if queued < 1.0 {
-            return (0.0, 0.0);
+            return 0.0;
         }
-        let mut late = queued;
-        for (time, bin) in self.timed().skip_while(|(time, _)| *time < end) {
-            late -= f64::from(bin.arrived);
-            if late < 1.0 {
-                return (queued, (time + 1.0 - end) / 1000.0);
+
+        let mut left = queued;
+        for (time_ms, bin) in self.timed_bins().skip_while(|(time_ms, _)| *time_ms < end_ms) {
+            left -= f64::from(bin.arrived);
+            if left < 1.0 {
+                // At the end of this millisecond.
+                return (time_ms + 1.0 - end_ms) / 1000.0;
             }
         }
-        (queued, 0.0)
+
+        0.0
     }
 
-    fn timed(&self) -> impl Iterator<Item = (f64, &Bin)> {
-        self.bins.iter().enumerate().map(|(index, bin)| ((self.origin + index as u64) as f64, bin))
+    /// The bins, with the time at which each begins, in milliseconds since 1970.
+    fn timed_bins(&self) -> impl Iterator<Item = (f64, &Bin)> {
+        (self.origin_ms..).zip(&self.bins).map(|(time_ms, bin)| (time_ms as f64, bin))
     }
 }
 
@@ -162,9 +244,9 @@ mod tests {
     fn event(tally: &mut Tally, ms: u64, serial: u64, now: u64, auid: u32) {
         let stamp = format!("audit({}.{:03}:{serial}): ", ms / 1000, ms % 1000);
         let syscall = format!("{stamp}pid=1 auid={auid} uid=0");
-        tally.take(1300, syscall.as_bytes(), 100, now);
-        tally.take(1327, format!("{stamp}proctitle=\"x\"").as_bytes(), 50, now);
-        tally.take(1320, stamp.as_bytes(), 30, now);
+        tally.count(1300, syscall.as_bytes(), 100, now);
+        tally.count(1327, format!("{stamp}proctitle=\"x\"").as_bytes(), 50, now);
+        tally.count(1320, stamp.as_bytes(), 30, now);
     }
 
     #[test]
@@ -173,41 +255,47 @@ mod tests {
         for (serial, ms) in [(1, 10_000), (2, 10_100), (3, 10_200), (4, 10_300)] {
             event(&mut tally, ms, serial, ms, US);
         }
+
         event(&mut tally, 10_200, 5, 10_200, US + 1);
-        tally.take(1305, b"audit(10.200:6): op=add_rule", 9, 10_200);
-        assert_eq!(tally.totals(), (4, 600));
+        tally.count(1305, b"audit(10.200:6): op=add_rule", 9, 10_200);
+        assert_eq!(tally.totals(), Totals { events: 4, bytes: 600 });
         let counted = tally.window(10_100.0, 10_300.0, 4.0);
-        assert_eq!((counted.events, counted.records, counted.bytes, counted.queued), (2, 4, 300, 0));
+        assert_eq!(
+            (counted.events, counted.records, counted.bytes, counted.queued),
+            (2, 4, 300, 0)
+        );
     }
 
     #[test]
     fn records_of_two_events_may_come_mixed() {
         let mut tally = Tally::new(US, 0);
         for (kind, serial) in [(1300, 8), (1300, 7), (1327, 8), (1327, 7), (1320, 8), (1320, 7)] {
-            tally.take(kind, format!("audit(0.001:{serial}): x").as_bytes(), 10, 2);
+            tally.count(kind, format!("audit(0.001:{serial}): x").as_bytes(), 10, 2);
         }
-        assert_eq!(tally.totals(), (2, 40));
+
+        assert_eq!(tally.totals(), Totals { events: 2, bytes: 40 });
     }
 
     #[test]
     fn events_that_never_came_leave_a_gap() {
         let mut tally = Tally::new(US, 0);
-        assert_eq!(tally.missing(), 0);
+        assert_eq!(tally.missing_events(), 0);
         for serial in [5, 3, 4, 9] {
             event(&mut tally, 1, serial, 1, US);
         }
-        tally.take(1120, b"audit(0.001:10): pid=1", 9, 1);
-        assert_eq!((tally.missing(), tally.totals().0), (3, 4));
+
+        tally.count(1120, b"audit(0.001:10): pid=1", 9, 1);
+        assert_eq!((tally.missing_events(), tally.totals().events), (3, 4));
     }
 
     #[test]
     fn half_an_event_is_none() {
         let mut tally = Tally::new(US, 0);
-        tally.take(1327, b"audit(0.001:1): proctitle=\"x\"", 9, 1);
-        tally.take(1320, b"audit(0.001:1): ", 9, 1);
-        tally.take(1305, b"audit(0.001:2): op=set auid=77", 9, 1);
-        tally.take(1300, b"audit(0.001:2): pid=1 auid=77 uid=0", 9, 1);
-        assert_eq!(tally.totals(), (0, 0));
+        tally.count(1327, b"audit(0.001:1): proctitle=\"x\"", 9, 1);
+        tally.count(1320, b"audit(0.001:1): ", 9, 1);
+        tally.count(1305, b"audit(0.001:2): op=set auid=77", 9, 1);
+        tally.count(1300, b"audit(0.001:2): pid=1 auid=77 uid=0", 9, 1);
+        assert_eq!(tally.totals(), Totals { events: 0, bytes: 0 });
     }
 
     #[test]
@@ -225,6 +313,7 @@ mod tests {
             // Stamped every millisecond, taken in two milliseconds each.
             event(&mut tally, serial, serial, 2 * serial, US);
         }
+
         let counted = tally.window(0.0, 60.0, 1.0);
         assert_eq!((counted.events, counted.records), (60, 120));
         // Of 60 events the last 30 came late, until the time 118.

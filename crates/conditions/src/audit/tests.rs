@@ -12,7 +12,7 @@ use crate::audit::kernel::{Setting, Status};
 use crate::audit::levels::Level;
 use crate::audit::rule::{Field, Rule, field, list, op};
 use crate::audit::scope::{SENTINEL, exclude_others, exclude_programs, limit_to_programs};
-use crate::audit::state::{drained, put_back};
+use crate::audit::state::{put_back, wait_until_drained};
 use crate::audit::syntax::{Unknown, parse};
 use crate::audit::system::System;
 use crate::audit::tests::fake::{Fake, KAUDITD, foreign, system, write};
@@ -56,7 +56,9 @@ impl Steps {
 
     /// What was found, if anything was to be changed.
     fn found(&self) -> Option<Found> {
-        self.undo.iter().find_map(|undo| if let Undo::Audit { found } = undo { Some(*found) } else { None })
+        self.undo
+            .iter()
+            .find_map(|undo| if let Undo::Audit { found } = undo { Some(*found) } else { None })
     }
 }
 
@@ -65,13 +67,23 @@ impl Bench {
         let (root, fake, system) = system();
         fake.inner().rules = vec![foreign(OTHER_CALL), foreign(61)];
         let steps = Steps { fake: Arc::clone(&fake), undo: Vec::new() };
-        Bench { root, fake, system, steps, settings: TrailSettings { sink: Sink::Count, ..TrailSettings::default() } }
+        Bench {
+            root,
+            fake,
+            system,
+            steps,
+            settings: TrailSettings { sink: Sink::Count, ..TrailSettings::default() },
+        }
     }
 
     fn enter(&mut self, level: Level) -> Result<Auditing, String> {
         let scratch = self.root.path();
         let record = &mut |undo| self.steps.record(undo);
-        Ready::new(self.system.clone(), level)?.enter(Surroundings { settings: &self.settings, scratch, record })
+        Ready::new(self.system.clone(), level)?.enter(Surroundings {
+            settings: &self.settings,
+            scratch,
+            record,
+        })
     }
 
     /// Enters `text`'s rules, has `work` done, proves it, and leaves.
@@ -93,6 +105,7 @@ impl Bench {
         for (file, text) in [("comm", "auditd\n"), ("cmdline", "auditd\0")] {
             write(self.root.path(), &format!("/proc/{DAEMON}/{file}"), text);
         }
+
         self.fake.inner().status.pid = DAEMON;
     }
 
@@ -121,7 +134,7 @@ fn rules(text: &str) -> Level {
 
 /// Everything until now, and a little more.
 fn window() -> Range<u64> {
-    0..clock::monotonic() + 1_000_000_000
+    0..clock::monotonic_ns() + 1_000_000_000
 }
 
 fn trail(evidence: Evidence) -> Trail {
@@ -148,7 +161,10 @@ fn the_programs_are_audited_and_nobody_else_and_everything_is_put_back() {
         inner.call(OTHER_CALL, 12_345);
     });
     let evidence = evidence.unwrap();
-    assert!(has_note(&evidence, "for the first time") && has_note(&evidence, "2 rules of the machine's own"));
+    assert!(
+        has_note(&evidence, "for the first time")
+            && has_note(&evidence, "2 rules of the machine's own")
+    );
     assert_eq!(evidence.figures["rules"].0, 1.0);
     let trail = trail(evidence);
     assert_eq!((trail.events, trail.all_events, trail.records, trail.lost), (3, 3, 6, 0));
@@ -162,11 +178,13 @@ fn rules_stand_in_their_order_before_the_machine_s() {
     let mut bench = Bench::new();
     let text = "-a always,exit -S 1 -k a\n-a never,exit -S 2\n-a always,exit -S 3\n";
     let Level::On(set) = rules(text) else { panic!() };
-    let own: Vec<Rule> = set.rules.iter().map(|line| limit_to_programs(line.rule.clone(), None)).collect();
+    let own: Vec<Rule> =
+        set.rules.iter().map(|line| limit_to_programs(line.rule.clone(), None)).collect();
     let wanted: Vec<Rule> = own.into_iter().chain([foreign(OTHER_CALL), foreign(61)]).collect();
     bench
         .measure(text, |bench| {
-            let exit: Vec<Rule> = bench.state().1.into_iter().filter(|rule| rule.list == list::EXIT).collect();
+            let exit: Vec<Rule> =
+                bench.state().1.into_iter().filter(|rule| rule.list == list::EXIT).collect();
             assert_eq!(exit, wanted);
         })
         .unwrap();
@@ -235,7 +253,10 @@ fn never_on_ends_when_auditing_is_switched_on() {
     assert_eq!((bench.fake.inner().changes.len(), bench.steps.undo.len()), (0, 0));
     bench.measure(ONE, |bench| bench.calls(1)).unwrap();
     let why = bench.enter(Level::NeverOn).err().unwrap();
-    assert!(why.contains("since the machine started") && why.contains("audit-was-on is there"), "{why}");
+    assert!(
+        why.contains("since the machine started") && why.contains("audit-was-on is there"),
+        "{why}"
+    );
     assert_eq!(never.prove(&window(), &mut evidence), Err(why));
     // The mark of another boot says nothing about this one; the kernel's command line does.
     write(bench.root.path(), "/run/unixmark/audit-was-on", "that-boot\n");
@@ -253,7 +274,11 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
             bench.fake.inner().status.enabled = u32::from(on);
             let before = bench.state();
             bench.fake.inner().budget = Some(budget);
-            let entered = bench.enter(if name == "on" { rules(&text) } else { Level::new(name, None).unwrap() });
+            let entered = bench.enter(if name == "on" {
+                rules(&text)
+            } else {
+                Level::new(name, None).unwrap()
+            });
             let failed = entered.is_err();
             drop(entered);
             bench.fake.inner().budget = None;
@@ -263,6 +288,7 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
                 assert!(budget > 0, "{name} changes nothing");
                 break;
             }
+
             assert!(budget < 98, "{name} is never entered");
         }
     }
@@ -280,7 +306,11 @@ fn putting_back_may_fail_and_be_repeated() {
         bench.fake.inner().budget = None;
         put_back(&bench.system, &found).unwrap();
         put_back(&bench.system, &found).unwrap();
-        assert_eq!((bench.state().0, bench.state().1), (before.0, before.1), "failing at change {budget}");
+        assert_eq!(
+            (bench.state().0, bench.state().1),
+            (before.0, before.1),
+            "failing at change {budget}"
+        );
         if !failed {
             assert!(budget > 4, "there are at least five things to put back");
             break;
@@ -312,21 +342,28 @@ fn queue_waits_and_processor_time_are_measured() {
         bench.fake.settle();
     });
     let evidence = evidence.unwrap();
-    assert!(has_note(&evidence, "no room on the socket for records 1 times"), "{:?}", evidence.notes);
+    assert!(
+        has_note(&evidence, "no room on the socket for records 1 times"),
+        "{:?}",
+        evidence.notes
+    );
     let trail = trail(evidence);
     assert!((trail.kernel_cpu_s - 2.0).abs() < 1e-9 && trail.sink_cpu_s > 0.0);
-    assert!((trail.waited_s - 500.0 * clock::tick() / 1e9).abs() < 1e-9);
+    assert!((trail.waited_s - 500.0 * clock::tick_ns() / 1e9).abs() < 1e-9);
     let mut bench = Bench::new();
     bench.fake.inner().status.waited = None;
-    assert!(has_note(&bench.measure(ONE, |_| ()).unwrap(), "does not count how long processes waited"));
+    assert!(has_note(
+        &bench.measure(ONE, |_| ()).unwrap(),
+        "does not count how long processes waited"
+    ));
 }
 
 #[test]
 fn the_queue_is_waited_for() {
     let bench = Bench::new();
-    assert!(drained(&bench.system, Duration::from_millis(10)));
+    assert!(wait_until_drained(&bench.system, Duration::from_millis(10)));
     bench.fake.inner().status.backlog = 3;
-    assert!(!drained(&bench.system, Duration::from_millis(10)));
+    assert!(!wait_until_drained(&bench.system, Duration::from_millis(10)));
 }
 
 #[test]
@@ -376,7 +413,10 @@ fn a_full_disk_ends_the_run() {
     assert_eq!(bench.steps.undo[1..], [Undo::RemoveFile { path }]);
     bench.calls(100);
     let why = on.prove(&window(), &mut Evidence::default()).unwrap_err();
-    assert!(why.contains("No space left") && why.contains("--trail-limit") && on.is_fatal(), "{why}");
+    assert!(
+        why.contains("No space left") && why.contains("--trail-limit") && on.is_fatal(),
+        "{why}"
+    );
 }
 
 #[test]

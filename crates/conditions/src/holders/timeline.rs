@@ -1,24 +1,34 @@
-//! A trace of the scheduler, read line by line, as one timeline for each measured copy: what kept it from running, and
-//! when.
+//! A trace of the scheduler, read line by line, as one timeline for each measured copy: what kept
+//! it from running, and when.
+//!
+//! Each event changes the state of a processor (which thread it runs, and which interrupts it
+//! handles) and the states of the copies' threads (running, ready, asleep). After each event, every
+//! copy has one cause: an interrupt on its processor, another thread that runs where it is ready
+//! to, its own work, or a wake-up that has not come. A timeline keeps the moments at which that
+//! cause changed, so the causes of a late frame are those within its span, each with its duration.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use journal::{Cause, Frame, Frames, Holders, Latency, Recorder, Schedule};
 
-/// Causes that are no process and no interrupt: the numbers of those in `NAMES`.
-const LATE: usize = 0;
-const IDLE: usize = 1;
-const OWN: usize = 2;
-const UNKNOWN: usize = 3;
-const NAMES: [&str; 4] =
-    ["a late wake-up", "an idle processor that had to wake up", "work that took longer", "an unknown process"];
+/// Causes that are no process and no interrupt: their places in `FIXED_CAUSE_NAMES`.
+const CAUSE_LATE_WAKE_UP: usize = 0;
+const CAUSE_IDLE_CPU: usize = 1;
+const CAUSE_OWN_WORK: usize = 2;
+const CAUSE_UNKNOWN: usize = 3;
+const FIXED_CAUSE_NAMES: [&str; 4] = [
+    "a late wake-up",
+    "an idle processor that had to wake up",
+    "work that took longer",
+    "an unknown process",
+];
 
 /// Causes of a worst frame that are kept.
-const MOST: usize = 4;
+const MAX_KEPT_CAUSES: usize = 4;
 
-/// Kernel threads of which each processor has one or more, `NAME/PROCESSOR…`.
-const OF_PROCESSORS: [&str; 8] =
+/// Kernel threads that every processor has, named `NAME/PROCESSOR…`.
+const KERNEL_THREADS_PER_CPU: [&str; 8] =
     ["kworker", "ksoftirqd", "migration", "rcuc", "rcuog", "rcuop", "cpuhp", "backlog_napi"];
 
 /// One event of the scheduler or of an interrupt, on a processor.
@@ -27,7 +37,7 @@ enum Event<'a> {
     /// A processor goes from one thread to another; the first is left in this state, or has ended.
     Switch {
         from: u32,
-        left: Option<State>,
+        left: Option<ThreadState>,
         to: u32,
         name: &'a str,
     },
@@ -52,7 +62,7 @@ enum Event<'a> {
 
 /// One line of a trace.
 #[derive(Debug, PartialEq, Eq)]
-struct Line<'a> {
+struct TraceLine<'a> {
     /// ns of CLOCK_MONOTONIC.
     at: u64,
     cpu: usize,
@@ -63,7 +73,7 @@ struct Line<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ThreadState {
     Running,
     Ready,
     Asleep,
@@ -77,19 +87,43 @@ struct Cpu {
     interrupts: Vec<usize>,
 }
 
-/// The times in which one copy did not run, and why.
+/// A thread of a copy, with the processor on which it runs or last ran.
+struct Thread {
+    state: ThreadState,
+    cpu: usize,
+}
+
+/// A moment at which a copy's cause changed.
+struct Change {
+    /// ns of CLOCK_MONOTONIC.
+    at: u64,
+    /// The number of the cause from then on.
+    cause: usize,
+}
+
+/// A thread's wake-up; ns of CLOCK_MONOTONIC.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct WakeUp {
+    woken: u64,
+    ran: u64,
+}
+
+/// How long a cause lasted.
+struct Duration {
+    cause: usize,
+    ns: u64,
+}
+
+/// One copy's causes over time, and its threads' wake-ups.
 struct Timeline {
-    /// Its main thread.
-    main: u32,
-    /// Its threads, and the processor on which each runs or last ran.
-    threads: BTreeMap<u32, (State, usize)>,
-    /// When each cause began, and its number; ns of CLOCK_MONOTONIC, in order.
-    changes: Vec<(u64, usize)>,
+    main_thread: u32,
+    threads: BTreeMap<u32, Thread>,
+    /// In the order of time.
+    changes: Vec<Change>,
     /// Threads that were woken and have not run since, and when.
     woken: BTreeMap<u32, u64>,
-    /// When each thread was woken and when it ran, but for the main thread, which waits for a command; ns of
-    /// CLOCK_MONOTONIC.
-    wakes: Vec<(u64, u64)>,
+    /// The wake-ups of all threads but the main one, which waits for a command.
+    wake_ups: Vec<WakeUp>,
 }
 
 /// The timelines of all copies.
@@ -98,99 +132,172 @@ pub(super) struct Timelines {
     copies: Vec<Timeline>,
     /// The names of causes.
     names: Vec<String>,
+    /// The numbers of causes: their places in `names`.
     numbers: BTreeMap<String, usize>,
-    /// Lines that were understood.
+    /// The number of events that were understood.
     pub(super) events: u64,
+    /// The number of lines that could not be read.
+    pub(super) unread: u64,
+    /// The lines so far of an event that has newlines in its names.
+    begun: String,
 }
 
 impl Timelines {
     /// Begins the timelines of copies with these threads, the main thread first.
     pub(super) fn new<'a>(copies: impl IntoIterator<Item = &'a [u32]>) -> Timelines {
-        let names: Vec<String> = NAMES.map(str::to_owned).to_vec();
+        let names: Vec<String> = FIXED_CAUSE_NAMES.map(str::to_owned).to_vec();
         let numbers = names.iter().cloned().zip(0..).collect();
-        let copies = copies.into_iter().map(Timeline::new).collect();
-        Timelines { cpus: BTreeMap::new(), copies, names, numbers, events: 0 }
+        Timelines {
+            cpus: BTreeMap::new(),
+            copies: copies.into_iter().map(Timeline::new).collect(),
+            names,
+            numbers,
+            events: 0,
+            unread: 0,
+            begun: String::new(),
+        }
     }
 
-    /// Takes in the next line of a trace; lines of other events are passed over.
-    pub(super) fn read(&mut self, line: &str) {
-        let Some(Line { at, cpu, thread, name, event }) = parse(line) else { return };
+    /// Takes in the next line of a trace, which may be a part of an event: a process may have
+    /// newlines in its name, and an event has up to four names.
+    pub(super) fn read_line(&mut self, line: &str) {
+        // Names are set to the right of 16 columns, so no event begins like a comment.
+        let is_comment = line.starts_with('#') && self.begun.is_empty();
+        if is_comment || is_remark(line) {
+            return;
+        }
+
+        // No name is long enough for the time and the kind of an event, so two of them are of two
+        // events, of which the first cannot be read.
+        let has_lost_its_end = head_end(line).is_some() && head_end(&self.begun).is_some();
+        if has_lost_its_end || self.begun.lines().count() >= MAX_EVENT_LINES {
+            self.unread += self.begun.lines().count() as u64;
+            self.begun.clear();
+        }
+
+        let mut event = std::mem::take(&mut self.begun);
+        event += line;
+        match parse_event(&event) {
+            Some(line) => self.apply(line),
+            None => self.begun = event,
+        }
+    }
+
+    /// Changes the state of the processor and of the copies by an event.
+    fn apply(&mut self, TraceLine { at, cpu, thread, name, event }: TraceLine<'_>) {
         self.events += 1;
         // Every line names the running thread; switches say when that changes.
         if !self.cpus.contains_key(&cpu) {
-            let cause = self.number(class(name));
+            let cause = self.cause_number(class_name(name));
             self.cpus.insert(cpu, Cpu { thread, cause, interrupts: Vec::new() });
         }
-        self.copies.iter_mut().for_each(|copy| copy.follow(at, cpu, &event));
+
+        // Before the processor's state changes below: a copy's threads have theirs of their own.
+        for copy in &mut self.copies {
+            copy.follow(at, cpu, &event);
+        }
+
         match event {
             Event::Switch { to, name, .. } => {
-                let cause = self.number(class(name));
+                let cause = self.cause_number(class_name(name));
                 self.cpus.insert(cpu, Cpu { thread: to, cause, interrupts: Vec::new() });
             }
             Event::Begin(name) => {
-                let cause = self.number(&name);
+                let cause = self.cause_number(&name);
                 self.cpus.entry(cpu).and_modify(|cpu| cpu.interrupts.push(cause));
             }
             Event::End => drop(self.cpus.get_mut(&cpu).and_then(|cpu| cpu.interrupts.pop())),
             Event::Wake { .. } | Event::Move { .. } | Event::Fork { .. } => {}
         }
+
         for copy in &mut self.copies {
-            let cause = copy.cause(&self.cpus);
-            if copy.changes.last().is_none_or(|last| last.1 != cause) {
-                copy.changes.push((at, cause));
+            let cause = copy.current_cause(&self.cpus);
+            if copy.changes.last().is_none_or(|last| last.cause != cause) {
+                copy.changes.push(Change { at, cause });
             }
         }
     }
 
-    fn number(&mut self, cause: &str) -> usize {
+    /// The number of a cause, which gets one if it is new.
+    fn cause_number(&mut self, cause: &str) -> usize {
         if let Some(number) = self.numbers.get(cause) {
             return *number;
         }
+
         self.names.push(cause.to_owned());
         self.numbers.insert(cause.to_owned(), self.names.len() - 1);
         self.names.len() - 1
     }
 
-    /// Returns the wake-ups of copy `number` as frames, from `start` on, all within `traced`; ns of CLOCK_MONOTONIC.
-    pub(super) fn wakes(&self, number: usize, start: u64, traced: &Range<u64>) -> Frames {
-        let all = self.copies[number].wakes.iter().copied();
-        let mut wakes: Vec<_> = all.filter(|(woken, _)| *woken >= start && traced.contains(woken)).collect();
-        wakes.sort_unstable();
-        let schedule = Schedule { planned: wakes.len() as u64, ..Schedule::default() };
+    /// The wake-ups of copy `number` as frames, from `start` on, all within `traced`; ns of
+    /// CLOCK_MONOTONIC.
+    pub(super) fn wake_up_frames(&self, number: usize, start: u64, traced: &Range<u64>) -> Frames {
+        let mut wake_ups: Vec<WakeUp> = self.copies[number]
+            .wake_ups
+            .iter()
+            .filter(|wake_up| wake_up.woken >= start && traced.contains(&wake_up.woken))
+            .copied()
+            .collect();
+        wake_ups.sort_unstable();
+
+        let schedule = Schedule { planned: wake_ups.len() as u64, ..Schedule::default() };
         let mut recorder = Recorder::new(schedule);
-        for (woken, ran) in wakes {
-            let [planned, woke] = [woken, ran].map(|at| at - start);
+        for WakeUp { woken, ran } in wake_ups {
+            let (planned, woke) = (woken - start, ran - start);
             recorder.add(Frame { planned, sent: planned, woke, done: Some(woke) });
         }
+
         recorder.finish(None)
     }
 
-    /// Returns what held up the late frames of copy `number`, and its worst ones; only those that begin within `traced`
-    /// are known. `start` is when the frames' times begin. All in ns of CLOCK_MONOTONIC.
-    pub(super) fn holders(&self, number: usize, frames: &Frames, start: u64, traced: &Range<u64>) -> Holders {
-        let held = |span: Range<u64>, work| {
-            let is_known = traced.contains(&(start + span.start));
-            let span = start + span.start..start + if is_known { span.end } else { span.start };
-            durations(&self.copies[number].changes, span, work)
-        };
-        let name = |cause: usize| self.names[cause].clone();
-        let mut holders = Holders { late: frames.late.max(frames.overdue.len() as u64), ..Holders::default() };
-        let mut causes = BTreeMap::<usize, (u64, u64)>::new();
-        let late = frames.overdue.iter().map(|frame| held(frame.planned..frame.end(), frames.schedule.work));
-        for held in late.filter(|held| !held.is_empty()) {
+    /// The causes of the late frames of copy `number`, and of its worst ones; only frames that
+    /// begin within `traced` are explained. `start` is when the frames' times begin. All in ns of
+    /// CLOCK_MONOTONIC.
+    pub(super) fn explain_frames(
+        &self,
+        number: usize,
+        frames: &Frames,
+        start: u64,
+        traced: &Range<u64>,
+    ) -> Holders {
+        let copy = &self.copies[number];
+        let work = frames.schedule.work;
+
+        let mut holders =
+            Holders { late: frames.late.max(frames.overdue.len() as u64), ..Holders::default() };
+        let mut causes = BTreeMap::<usize, Cause>::new();
+        for frame in &frames.overdue {
+            let span = start + frame.planned..start + frame.end();
+            let durations = copy.explain(span, work, traced);
+            let Some(longest) = durations.first() else { continue };
+
+            // The frame counts for the cause that lasted longest, its time for all of them.
             holders.traced += 1;
-            causes.entry(held[0].0).or_default().0 += 1;
-            held.iter().for_each(|(cause, ns)| causes.entry(*cause).or_default().1 += ns);
+            causes.entry(longest.cause).or_default().frames += 1;
+            for Duration { cause, ns } in durations {
+                causes.entry(cause).or_default().ns += ns;
+            }
         }
-        holders.causes =
-            causes.into_iter().map(|(cause, (frames, ns))| Cause { name: name(cause), frames, ns }).collect();
+
+        for (number, cause) in causes {
+            holders.causes.push(Cause { name: self.names[number].clone(), ..cause });
+        }
         holders.causes.sort_by_key(|cause| std::cmp::Reverse((cause.frames, cause.ns)));
-        let worst = frames.worst.iter().map(|frame| match frames.schedule.latency {
-            Latency::Wake => held(frame.sent..frame.woke, 0),
-            Latency::Response | Latency::Overrun => held(frame.planned..frame.end(), frames.schedule.work),
-        });
-        let named = worst.map(|held| held.into_iter().take(MOST).map(|(cause, ns)| (name(cause), ns)).collect());
-        holders.worst = named.collect();
+
+        for frame in &frames.worst {
+            let mut durations = match frames.schedule.latency {
+                Latency::Wake => copy.explain(start + frame.sent..start + frame.woke, 0, traced),
+                Latency::Response | Latency::Overrun => {
+                    copy.explain(start + frame.planned..start + frame.end(), work, traced)
+                }
+            };
+            durations.truncate(MAX_KEPT_CAUSES);
+            let named = durations
+                .into_iter()
+                .map(|duration| (self.names[duration.cause].clone(), duration.ns));
+            holders.worst.push(named.collect());
+        }
+
         holders
     }
 }
@@ -198,153 +305,245 @@ impl Timelines {
 impl Timeline {
     /// Begins the timeline of a copy with these threads.
     fn new(threads: &[u32]) -> Timeline {
+        let asleep = |thread: &u32| (*thread, Thread { state: ThreadState::Asleep, cpu: 0 });
         Timeline {
-            main: threads.first().copied().unwrap_or(0),
-            threads: threads.iter().map(|thread| (*thread, (State::Asleep, 0))).collect(),
+            main_thread: threads.first().copied().unwrap_or(0),
+            threads: threads.iter().map(asleep).collect(),
             changes: Vec::new(),
             woken: BTreeMap::new(),
-            wakes: Vec::new(),
+            wake_ups: Vec::new(),
         }
     }
 
-    /// Returns what the copy does now, or what keeps it: a thread of it that waits for a processor goes before one that
-    /// runs.
-    fn cause(&self, cpus: &BTreeMap<usize, Cpu>) -> usize {
-        let in_state = |wanted| self.threads.values().find(|(state, _)| *state == wanted);
-        let Some((state, cpu)) = in_state(State::Ready).or(in_state(State::Running)) else { return LATE };
-        let Some(cpu) = cpus.get(cpu) else { return UNKNOWN };
-        match (cpu.interrupts.last(), state) {
+    /// The causes within a span, longest first, as [`cause_durations`] has them; none if the span
+    /// does not begin within `traced`.
+    fn explain(&self, span: Range<u64>, work: u64, traced: &Range<u64>) -> Vec<Duration> {
+        if !traced.contains(&span.start) {
+            return Vec::new();
+        }
+
+        cause_durations(&self.changes, span, work)
+    }
+
+    /// The number of the cause that the copy has now: what it does, or what keeps it. A thread that
+    /// waits for a processor goes before one that runs.
+    fn current_cause(&self, cpus: &BTreeMap<usize, Cpu>) -> usize {
+        let in_state = |state| self.threads.values().find(|thread| thread.state == state);
+        let waiting = in_state(ThreadState::Ready);
+        let Some(thread) = waiting.or_else(|| in_state(ThreadState::Running)) else {
+            return CAUSE_LATE_WAKE_UP;
+        };
+        let Some(cpu) = cpus.get(&thread.cpu) else {
+            return CAUSE_UNKNOWN;
+        };
+
+        match (cpu.interrupts.last(), thread.state) {
             (Some(interrupt), _) => *interrupt,
-            (_, State::Running) => OWN,
-            _ if self.threads.contains_key(&cpu.thread) => OWN,
-            _ if cpu.thread == 0 => IDLE,
+            (_, ThreadState::Running) => CAUSE_OWN_WORK,
+            // It waits for another thread of the copy.
+            _ if self.threads.contains_key(&cpu.thread) => CAUSE_OWN_WORK,
+            _ if cpu.thread == 0 => CAUSE_IDLE_CPU,
             _ => cpu.cause,
         }
     }
 
-    /// Takes in an event on a processor.
+    /// Changes the states of the copy's threads by an event on the processor `on`.
     fn follow(&mut self, at: u64, on: usize, event: &Event<'_>) {
         match event {
             Event::Switch { from, left, to, .. } => {
                 match left {
-                    Some(state) => self.set(*from, (*state, on)),
+                    Some(state) => self.set_thread(*from, *state, on),
                     None => drop(self.threads.remove(from)),
                 }
-                self.set(*to, (State::Running, on));
-                let woken = self.woken.remove(to).filter(|_| *to != self.main);
-                self.wakes.extend(woken.map(|woken| (woken, at)));
+                self.set_thread(*to, ThreadState::Running, on);
+                let woken = self.woken.remove(to).filter(|_| *to != self.main_thread);
+                self.wake_ups.extend(woken.map(|woken| WakeUp { woken, ran: at }));
             }
-            Event::Wake { thread, cpu } => match self.threads.get(thread) {
-                Some((State::Asleep, _)) => {
-                    self.woken.insert(*thread, at);
-                    self.set(*thread, (State::Ready, *cpu));
+            Event::Wake { thread, cpu } => {
+                match self.threads.get(thread).map(|thread| thread.state) {
+                    Some(ThreadState::Asleep) => {
+                        self.woken.insert(*thread, at);
+                        self.set_thread(*thread, ThreadState::Ready, *cpu);
+                    }
+                    Some(ThreadState::Ready) => self.set_thread(*thread, ThreadState::Ready, *cpu),
+                    Some(ThreadState::Running) | None => {}
                 }
-                Some((State::Ready, _)) => self.set(*thread, (State::Ready, *cpu)),
-                Some((State::Running, _)) | None => {}
-            },
+            }
             Event::Move { thread, cpu } => {
-                self.threads.entry(*thread).and_modify(|state| state.1 = *cpu);
+                self.threads.entry(*thread).and_modify(|thread| thread.cpu = *cpu);
             }
             Event::Fork { parent, child } if self.threads.contains_key(parent) => {
-                self.threads.insert(*child, (State::Asleep, on));
+                self.threads.insert(*child, Thread { state: ThreadState::Asleep, cpu: on });
             }
             Event::Fork { .. } | Event::Begin(_) | Event::End => {}
         }
     }
 
-    fn set(&mut self, thread: u32, state: (State, usize)) {
-        self.threads.entry(thread).and_modify(|known| *known = state);
+    /// Sets the state of a thread, if it is one of the copy's.
+    fn set_thread(&mut self, number: u32, state: ThreadState, cpu: usize) {
+        if let Some(thread) = self.threads.get_mut(&number) {
+            *thread = Thread { state, cpu };
+        }
     }
 }
 
-/// Returns how long each cause lasted within `span`, longest first; of the task's own work what is beyond the `work` of
-/// a frame. Nothing where there is none.
-fn durations(changes: &[(u64, usize)], span: Range<u64>, work: u64) -> Vec<(usize, u64)> {
-    let first = changes.partition_point(|(at, _)| *at <= span.start).saturating_sub(1);
+/// The time that each cause lasted within `span`, longest first; the copy's own work counts only as
+/// far as it exceeds the `work` of a frame. Causes that did not last are left out. All in ns.
+fn cause_durations(changes: &[Change], span: Range<u64>, work: u64) -> Vec<Duration> {
+    // The cause that holds when the span begins has begun before it.
+    let first = changes.partition_point(|change| change.at <= span.start).saturating_sub(1);
     let mut sums = BTreeMap::<usize, u64>::new();
-    for (number, (at, cause)) in changes.iter().enumerate().skip(first).take_while(|(_, (at, _))| *at < span.end) {
-        let until = changes.get(number + 1).map_or(span.end, |next| next.0.min(span.end));
-        *sums.entry(*cause).or_default() += until.saturating_sub((*at).max(span.start));
+    for (place, change) in changes.iter().enumerate().skip(first) {
+        if change.at >= span.end {
+            break;
+        }
+
+        let until = changes.get(place + 1).map_or(span.end, |next| next.at.min(span.end));
+        let ns = until.saturating_sub(change.at.max(span.start));
+        *sums.entry(change.cause).or_default() += ns;
     }
-    if let Some(sum) = sums.get_mut(&OWN) {
+
+    if let Some(sum) = sums.get_mut(&CAUSE_OWN_WORK) {
         *sum = sum.saturating_sub(work);
     }
-    let mut sums: Vec<_> = sums.into_iter().filter(|(_, ns)| *ns > 0).collect();
-    sums.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
-    sums
+
+    let lasting = sums.into_iter().filter(|(_, ns)| *ns > 0);
+    let mut durations: Vec<Duration> = lasting.map(|(cause, ns)| Duration { cause, ns }).collect();
+    durations.sort_by_key(|duration| std::cmp::Reverse(duration.ns));
+    durations
 }
 
-/// Returns what a line of tracefs's `trace` says: `TASK-PID [CPU] FLAGS SECONDS: EVENT: FIELDS`.
-fn parse(line: &str) -> Option<Line<'_>> {
+/// Names of 15 bytes that are nothing but newlines, and the event's own end.
+const MAX_EVENT_LINES: usize = 4 * 15 + 1;
+
+/// True if a line is a remark of the kernel on its buffers, which is longer than a part of a name.
+fn is_remark(line: &str) -> bool {
     let line = line.trim_end();
+    let is_lost = line.starts_with("CPU:") && line.ends_with(" EVENTS]");
+    let is_buffer = line.starts_with("##### CPU ") && line.ends_with(" ####");
+    is_lost || is_buffer
+}
+
+/// The place in a line where the head of an event ends: before `: EVENT: `.
+fn head_end(line: &str) -> Option<usize> {
     // A process may be called `tmux: server`.
-    let mut parts = line.match_indices(": ").map(|(at, _)| (&line[..at], &line[at + 2..]));
-    let (head, kind, fields) = parts.find_map(|(head, rest)| {
-        let (kind, fields) = rest.split_once(": ")?;
-        KINDS.contains(&kind).then_some((head, kind, fields))
-    })?;
-    let (head, seconds) = head.rsplit_once(' ')?;
+    line.match_indices(": ").map(|(at, _)| at).find(|at| {
+        let kind = line[at + 2..].split_once(": ").map(|(kind, _)| kind);
+        kind.is_some_and(|kind| TRACED_EVENTS.contains(&kind))
+    })
+}
+
+/// Reads an event of tracefs's `trace`: `TASK-PID [CPU] FLAGS SECONDS: EVENT: FIELDS`.
+fn parse_event(line: &str) -> Option<TraceLine<'_>> {
+    let line = line.trim_end();
+    let end = head_end(line)?;
+    let (head, time) = line[..end].rsplit_once(' ')?;
+    let (kind, fields) = line[end + 2..].split_once(": ")?;
+
     let (task, cpu) = head.rsplit_once(" [")?;
     let (name, thread) = task.trim().rsplit_once('-')?;
-    let (seconds, micros) = seconds.split_once('.')?;
-    let at = seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)? + micros.parse::<u64>().ok()? * 1000;
+    let (seconds, micros) = time.split_once('.')?;
+    let at = seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?
+        + micros.parse::<u64>().ok()? * 1000;
+
     let event = match kind {
-        "sched_switch" => switch(fields)?,
-        "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => {
-            Event::Wake { thread: number(fields, "pid=")?, cpu: cpu_of(fields, "target_cpu=")? }
+        "sched_switch" => parse_switch(fields)?,
+        "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => Event::Wake {
+            thread: parse_number(fields, "pid=")?,
+            cpu: parse_cpu(fields, "target_cpu=")?,
+        },
+        "sched_migrate_task" => Event::Move {
+            thread: parse_number(fields, "pid=")?,
+            cpu: parse_cpu(fields, "dest_cpu=")?,
+        },
+        "sched_process_fork" => parse_fork(fields)?,
+        "irq_handler_entry" => {
+            Event::Begin(format!("interrupt {}", fields.rsplit_once("name=")?.1))
         }
-        "sched_migrate_task" => Event::Move { thread: number(fields, "pid=")?, cpu: cpu_of(fields, "dest_cpu=")? },
-        "sched_process_fork" => Event::Fork { parent: number(fields, "pid=")?, child: number(fields, "child_pid=")? },
-        "irq_handler_entry" => Event::Begin(format!("interrupt {}", fields.rsplit_once("name=")?.1)),
-        "softirq_entry" => Event::Begin(format!("softirq {}", fields.rsplit_once("action=")?.1.trim_end_matches(']'))),
+        "softirq_entry" => Event::Begin(format!(
+            "softirq {}",
+            fields.rsplit_once("action=")?.1.trim_end_matches(']')
+        )),
         _ => Event::End,
     };
-    Some(Line { at, cpu: cpu.split_once(']')?.0.parse().ok()?, thread: thread.parse().ok()?, name, event })
+    Some(TraceLine {
+        at,
+        cpu: cpu.split_once(']')?.0.parse().ok()?,
+        thread: thread.parse().ok()?,
+        name,
+        event,
+    })
 }
 
 /// The events that are traced.
-pub(super) const KINDS: [&str; 10] = [
-    "sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task", "sched_process_fork",
-    "irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit",
+pub(super) const TRACED_EVENTS: [&str; 10] = [
+    "sched_switch",
+    "sched_waking",
+    "sched_wakeup",
+    "sched_wakeup_new",
+    "sched_migrate_task",
+    "sched_process_fork",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "softirq_entry",
+    "softirq_exit",
 ];
 
-fn switch(fields: &str) -> Option<Event<'_>> {
+fn parse_switch(fields: &str) -> Option<Event<'_>> {
     let (from, to) = fields.rsplit_once(" ==> next_comm=")?;
     let (name, _) = to.rsplit_once(" next_pid=")?;
     let left = match from.rsplit_once(" prev_state=")?.1.chars().next()? {
-        'R' => Some(State::Ready),
+        'R' => Some(ThreadState::Ready),
         'X' | 'Z' => None,
-        _ => Some(State::Asleep),
+        _ => Some(ThreadState::Asleep),
     };
-    Some(Event::Switch { from: number(from, "prev_pid=")?, left, to: number(to, "next_pid=")?, name })
+    Some(Event::Switch {
+        from: parse_number(from, "prev_pid=")?,
+        left,
+        to: parse_number(to, "next_pid=")?,
+        name,
+    })
 }
 
-/// Returns the name of a process without the processor and the number of a kernel thread: `kworker` of `kworker/1:2`,
-/// and `nvme0q1` of `irq/24-nvme0q1`.
-fn class(name: &str) -> &str {
+/// Reads `comm=NAME pid=N child_comm=NAME child_pid=N`. A child has its parent's name at first, so
+/// a name that looks like a field is not taken for one.
+fn parse_fork(fields: &str) -> Option<Event<'_>> {
+    let (names, child) = fields.rsplit_once(" child_pid=")?;
+    let names = names.strip_prefix("comm=")?;
+    let parent = names.match_indices(" pid=").find_map(|(at, key)| {
+        let (pid, child_name) = names[at + key.len()..].split_once(" child_comm=")?;
+        let has_parent_name = child_name == &names[..at];
+        has_parent_name.then(|| pid.parse().ok())?
+    })?;
+    Some(Event::Fork { parent, child: child.parse().ok()? })
+}
+
+/// The name of a process without the processor and the number of a kernel thread: `kworker`
+/// of `kworker/1:2`, and `nvme0q1` of `irq/24-nvme0q1`.
+fn class_name(name: &str) -> &str {
     match name.split_once('/') {
-        Some((class, _)) if OF_PROCESSORS.contains(&class) => class,
+        Some((class, _)) if KERNEL_THREADS_PER_CPU.contains(&class) => class,
         Some(("irq", rest)) => rest.split_once('-').map_or(name, |(_, device)| device),
         _ => name,
     }
 }
 
-/// Returns the number of a field, the last of this name that stands as a word.
-fn number(fields: &str, key: &str) -> Option<u32> {
+/// The number of a field, the last of this name that stands as a word.
+fn parse_number(fields: &str, key: &str) -> Option<u32> {
     let word = fields.rsplit(' ').find_map(|word| word.strip_prefix(key))?;
     word.parse().ok()
 }
 
-fn cpu_of(fields: &str, key: &str) -> Option<usize> {
-    usize::try_from(number(fields, key)?).ok()
+fn parse_cpu(fields: &str, key: &str) -> Option<usize> {
+    usize::try_from(parse_number(fields, key)?).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A task of thread 7 that is woken at 10 ms while `hog` runs, waits 3 ms for it, is interrupted for 0.5 ms, and is
-    /// preempted for 1 ms.
+    /// A task of thread 7 that is woken at 10 ms while `hog` runs, waits 3 ms for it, is
+    /// interrupted for 0.5 ms, and is preempted for 1 ms.
     const TRACE: &str = "\
 # tracer: nop
           <idle>-0       [001] d..2.     0.001000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=my hog next_pid=66 next_prio=9
@@ -363,12 +562,13 @@ mod tests {
 
     fn read(trace: &str, threads: &[u32]) -> Timelines {
         let mut timelines = Timelines::new([threads]);
-        trace.split_inclusive('\n').for_each(|line| timelines.read(line));
+        trace.split_inclusive('\n').for_each(|line| timelines.read_line(line));
         timelines
     }
 
     fn frames(overdue: &[Frame]) -> Frames {
-        let schedule = Schedule { work: 3_500_000, latency: Latency::Response, ..Schedule::default() };
+        let schedule =
+            Schedule { work: 3_500_000, latency: Latency::Response, ..Schedule::default() };
         Frames { schedule, overdue: overdue.to_vec(), worst: overdue.to_vec(), ..Frames::default() }
     }
 
@@ -377,14 +577,19 @@ mod tests {
     }
 
     fn causes(holders: &Holders) -> Vec<(&str, u64, u64)> {
-        holders.causes.iter().map(|cause| (cause.name.as_str(), cause.frames, cause.ns / 1000)).collect()
+        holders
+            .causes
+            .iter()
+            .map(|cause| (cause.name.as_str(), cause.frames, cause.ns / 1000))
+            .collect()
     }
 
     #[test]
     fn each_part_of_a_late_frame_has_its_cause() {
         let late = frames(&[frame(10_000_000, 18_000_000)]);
-        let holders = timelines(TRACE).holders(0, &late, 0, &(0..u64::MAX));
-        let expected = [("my hog", 1, 3000), ("kworker", 0, 1000), ("interrupt virtio0-input.0", 0, 500)];
+        let holders = timelines(TRACE).explain_frames(0, &late, 0, &(0..u64::MAX));
+        let expected =
+            [("my hog", 1, 3000), ("kworker", 0, 1000), ("interrupt virtio0-input.0", 0, 500)];
         assert_eq!(causes(&holders), expected, "its own work is what was planned");
         assert_eq!(holders.worst[0][0], ("my hog".to_owned(), 3_000_000));
     }
@@ -392,7 +597,7 @@ mod tests {
     #[test]
     fn a_frame_that_began_before_the_trace_is_not_explained() {
         let late = frames(&[frame(1_000_000, 9_000_000), frame(10_000_000, 18_000_000)]);
-        let holders = timelines(TRACE).holders(0, &late, 0, &(5_000_000..u64::MAX));
+        let holders = timelines(TRACE).explain_frames(0, &late, 0, &(5_000_000..u64::MAX));
         assert_eq!((holders.traced, holders.worst[0].len()), (1, 0));
     }
 
@@ -404,8 +609,15 @@ mod tests {
 ";
         let before = "          <idle>-0       [000] d..2.     0.001000: softirq_exit: vec=7 [action=SCHED]\n";
         let late = frames(&[frame(2_000_000, 7_000_000)]);
-        let holders = timelines(&format!("{before}{woken_late}")).holders(0, &late, 0, &(0..u64::MAX));
-        assert_eq!(causes(&holders), [(NAMES[LATE], 1, 3000), (NAMES[IDLE], 0, 1000)]);
+        let holders =
+            timelines(&format!("{before}{woken_late}")).explain_frames(0, &late, 0, &(0..u64::MAX));
+        assert_eq!(
+            causes(&holders),
+            [
+                (FIXED_CAUSE_NAMES[CAUSE_LATE_WAKE_UP], 1, 3000),
+                (FIXED_CAUSE_NAMES[CAUSE_IDLE_CPU], 0, 1000)
+            ]
+        );
     }
 
     #[test]
@@ -416,18 +628,38 @@ mod tests {
             hog-66       [001] d..2.     0.000500: sched_switch: prev_comm=a prev_pid=1 prev_prio=1 prev_state=S ==> next_comm=hog next_pid=66 next_prio=9
             hog-66       [001] d..2.     0.004000: sched_switch: prev_comm=hog prev_pid=66 prev_prio=1 prev_state=S ==> next_comm=task next_pid=8 next_prio=9
 ";
-        let holders = timelines(trace).holders(0, &frames(&[frame(2_000_000, 4_000_000)]), 0, &(0..u64::MAX));
+        let holders = timelines(trace).explain_frames(
+            0,
+            &frames(&[frame(2_000_000, 4_000_000)]),
+            0,
+            &(0..u64::MAX),
+        );
         assert_eq!(causes(&holders), [("hog", 1, 2000)]);
     }
 
     #[test]
     fn a_command_has_the_wake_ups_of_what_it_starts() {
         let started = read(TRACE, &[1, 7]);
-        let frames = started.wakes(0, 2_000_000, &(0..u64::MAX));
-        assert_eq!((frames.done, frames.worst[0].planned, frames.worst[0].woke), (1, 8_000_000, 11_000_000));
-        assert_eq!(started.wakes(0, 2_000_000, &(11_000_000..u64::MAX)).done, 0, "before the trace");
-        assert_eq!(started.wakes(0, 11_000_000, &(0..u64::MAX)).done, 0, "before the window");
-        assert_eq!(timelines(TRACE).wakes(0, 0, &(0..u64::MAX)).done, 0, "what executes a command waits for it");
+        let frames = started.wake_up_frames(0, 2_000_000, &(0..u64::MAX));
+        assert_eq!(
+            (frames.done, frames.worst[0].planned, frames.worst[0].woke),
+            (1, 8_000_000, 11_000_000)
+        );
+        assert_eq!(
+            started.wake_up_frames(0, 2_000_000, &(11_000_000..u64::MAX)).done,
+            0,
+            "before the trace"
+        );
+        assert_eq!(
+            started.wake_up_frames(0, 11_000_000, &(0..u64::MAX)).done,
+            0,
+            "before the window"
+        );
+        assert_eq!(
+            timelines(TRACE).wake_up_frames(0, 0, &(0..u64::MAX)).done,
+            0,
+            "what executes a command waits for it"
+        );
     }
 
     #[test]
@@ -438,11 +670,59 @@ mod tests {
             "a-1 [x] d 1.2: softirq_exit: vec=1",
             ": sched_switch: ",
         ] {
-            assert_eq!(parse(line), None, "{line}");
+            assert_eq!(parse_event(line), None, "{line}");
         }
-        let line = parse("tmux: server-1 [0] d 1.000002: softirq_exit: vec=1").unwrap();
-        let expected = Line { at: 1_000_002_000, cpu: 0, thread: 1, name: "tmux: server", event: Event::End };
+        let line = parse_event("tmux: server-1 [0] d 1.000002: softirq_exit: vec=1").unwrap();
+        let expected = TraceLine {
+            at: 1_000_002_000,
+            cpu: 0,
+            thread: 1,
+            name: "tmux: server",
+            event: Event::End,
+        };
         assert_eq!(line, expected);
+    }
+
+    /// A name of blanks, newlines and what looks like a field, wherever an event has a name.
+    #[test]
+    fn a_process_is_blamed_whatever_it_is_called() {
+        for name in [
+            "\n",
+            "a\nb",
+            "\nlooks pid=7 ",
+            "x\n# y",
+            " pid=9 prio=1\n",
+            "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n",
+        ] {
+            let timelines = timelines(&TRACE.replace("my hog", name));
+
+            let late = frames(&[frame(10_000_000, 18_000_000)]);
+            let holders = timelines.explain_frames(0, &late, 0, &(0..u64::MAX));
+            let expected =
+                [(name, 1, 3000), ("kworker", 0, 1000), ("interrupt virtio0-input.0", 0, 500)];
+            assert_eq!(causes(&holders), expected, "{name:?}");
+            assert_eq!((timelines.events, timelines.unread), (8, 0), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_child_is_its_parent_s_whatever_that_is_called() {
+        for name in ["task", "x pid=9", "\n pid=9", "a child_comm=b", " child_pid=1"] {
+            let fields = format!("comm={name} pid=7 child_comm={name} child_pid=8");
+            assert_eq!(parse_fork(&fields), Some(Event::Fork { parent: 7, child: 8 }), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn an_event_that_was_cut_spoils_no_other_and_is_counted() {
+        let cut =
+            "            task-7       [001] d..2.     0.012000: sched_waking: comm=task pid\n";
+        let (before, after) = TRACE.split_at(TRACE.find("            task-7 ").unwrap());
+        let lost = "CPU:1 [LOST 12 EVENTS]\n##### CPU 1 buffer started ####\n";
+
+        let timelines = timelines(&[before, cut, lost, after].concat());
+
+        assert_eq!((timelines.events, timelines.unread), (8, 1));
     }
 
     #[test]
@@ -451,23 +731,35 @@ mod tests {
             hog-66      [000] d..2.     0.001000: sched_waking: comm=task pid=7 prio=120 target_cpu=000
             hog-66      [000] d..2.     0.004000: sched_switch: prev_comm=hog prev_pid=66 prev_prio=1 prev_state=S ==> next_comm=task next_pid=7 next_prio=9
 ";
-        let holders = timelines(trace).holders(0, &frames(&[frame(1_000_000, 4_000_000)]), 0, &(0..u64::MAX));
+        let holders = timelines(trace).explain_frames(
+            0,
+            &frames(&[frame(1_000_000, 4_000_000)]),
+            0,
+            &(0..u64::MAX),
+        );
         assert_eq!(causes(&holders), [("hog", 1, 3000)]);
     }
 
     #[test]
     fn a_number_that_is_used_again_is_no_longer_the_copy_s() {
         let trace = TRACE.replace("prev_state=R+", "prev_state=X");
-        let holders = timelines(&trace).holders(0, &frames(&[frame(15_000_000, 19_000_000)]), 0, &(0..u64::MAX));
-        assert_eq!(causes(&holders), [(NAMES[LATE], 1, 4000)]);
+        let holders = timelines(&trace).explain_frames(
+            0,
+            &frames(&[frame(15_000_000, 19_000_000)]),
+            0,
+            &(0..u64::MAX),
+        );
+        assert_eq!(causes(&holders), [(FIXED_CAUSE_NAMES[CAUSE_LATE_WAKE_UP], 1, 4000)]);
     }
 
     #[test]
     fn kernel_threads_are_told_by_their_kind_and_interrupts_by_their_device() {
-        for (name, class) in
-            [("kworker/u8:3-events", "kworker"), ("irq/24-nvme0q1", "nvme0q1"), ("foo/1bar", "foo/1bar")]
-        {
-            assert_eq!(super::class(name), class);
+        for (name, class) in [
+            ("kworker/u8:3-events", "kworker"),
+            ("irq/24-nvme0q1", "nvme0q1"),
+            ("foo/1bar", "foo/1bar"),
+        ] {
+            assert_eq!(super::class_name(name), class);
         }
     }
 }

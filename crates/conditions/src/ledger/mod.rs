@@ -1,16 +1,28 @@
 //! The undo of each change: on the disk before the change is made.
 //!
-//! Each run has a ledger of its own, and holds it (flock(2)) together with its guardian. One that nobody holds was left
-//! behind. A ledger is only ever added to, and removed when no step is left, so nothing in it can be lost by a crash.
+//! Each run has a ledger of its own, and holds it (flock(2)) together with its guardian. One that
+//! nobody holds was left behind. A ledger is only ever added to, and removed when no step is left,
+//! so nothing in it can be lost by a crash.
+//!
+//! 1. [`Ledger::record`] writes how to undo a change, and returns the number of that step.
+//! 2. The change is made.
+//! 3. [`Ledger::put_back`] takes the steps, newest first, and notes which are done. One that fails
+//!    stays, for [`restore`].
+//!
+//! [`log`] is the text of a ledger, [`host`] the folder and the machine (another one in tests),
+//! [`undo`] the steps, and [`proof`] looks whether they worked.
 
 mod host;
 mod log;
+pub(crate) mod path_text;
+mod proof;
 #[cfg(test)]
 mod tests;
 mod undo;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
@@ -46,11 +58,11 @@ pub struct Leftover {
 /// The ledgers of this user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Those that were left behind.
+    /// Ledgers that were left behind.
     pub left: Vec<Leftover>,
     /// Files of runs that go on, or that are being cleaned up after.
     pub busy: Vec<PathBuf>,
-    /// Sentences about those that cannot be read or must not be believed.
+    /// Sentences about ledgers that cannot be read or must not be believed.
     pub unreadable: Vec<String>,
 }
 
@@ -61,13 +73,13 @@ pub struct Restored {
     pub steps: Vec<Undo>,
     /// Sentences about steps that failed, which stay in their ledger.
     pub failed: Vec<String>,
-    /// As in [`Survey`].
+    /// Files of runs that go on, or that are being cleaned up after.
     pub busy: Vec<PathBuf>,
-    /// As in [`Survey`].
+    /// Sentences about ledgers that cannot be read or must not be believed.
     pub unreadable: Vec<String>,
 }
 
-/// Returns the ledgers of this user.
+/// The ledgers of this user.
 ///
 /// # Errors
 /// Their folder cannot be read.
@@ -88,21 +100,27 @@ pub fn restore() -> Result<Restored> {
 /// # Errors
 /// No ledger that was left behind has such a step, or one cannot be written.
 pub fn forget(name: &str) -> Result<Vec<Undo>> {
+    let (ledgers, _) = hold_leftovers(&Here::new()?)?;
     let mut forgotten = Vec::new();
-    for ledger in held_ledgers(&Here::new()?)?.0 {
+    for ledger in ledgers {
         forgotten.extend(ledger.forget(name)?);
     }
+
     if forgotten.is_empty() {
-        bail!("no run has left a step '{name}' behind; `unixmark restore --list` shows what is to be undone");
+        bail!(
+            "no run has left a step '{name}' behind; `unixmark restore --list` shows what is to be undone"
+        );
     }
     Ok(forgotten)
 }
 
 /// Holds every ledger that was left behind; returns those, with the rest of the survey.
-fn held_ledgers<H: Host + Clone>(host: &H) -> Result<(Vec<Ledger<H>>, Survey)> {
+fn hold_leftovers<H: Host + Clone>(host: &H) -> Result<(Vec<Ledger<H>>, Survey)> {
+    let names =
+        host.names().with_context(|| format!("{} cannot be read", host.path("").display()))?;
+
     let mut survey = Survey::default();
     let mut ledgers = Vec::new();
-    let names = host.names().with_context(|| format!("{} cannot be read", host.path("").display()))?;
     for name in names {
         match Ledger::hold(host, &name) {
             // Its run was killed before it changed anything, or just before it removed the file.
@@ -113,20 +131,23 @@ fn held_ledgers<H: Host + Clone>(host: &H) -> Result<(Vec<Ledger<H>>, Survey)> {
             Err(why) => survey.unreadable.push(format!("{why:#}")),
         }
     }
+
     Ok((ledgers, survey))
 }
 
 fn survey_at<H: Host + Clone>(host: &H) -> Result<Survey> {
-    let (ledgers, mut survey) = held_ledgers(host)?;
+    let (ledgers, mut survey) = hold_leftovers(host)?;
     for ledger in ledgers {
         let steps = ledger.log.pending().rev().map(|(_, step)| step.clone()).collect();
         survey.left.push(Leftover { path: host.path(&ledger.name), steps });
     }
+
     Ok(survey)
 }
 
 fn restore_at<H: Host + Clone>(host: &H) -> Result<Restored> {
-    let (ledgers, Survey { busy, unreadable, .. }) = held_ledgers(host)?;
+    let (ledgers, Survey { busy, unreadable, .. }) = hold_leftovers(host)?;
+
     let mut restored = Restored { busy, unreadable, ..Restored::default() };
     for mut ledger in ledgers {
         let Undone { steps, failed } = ledger.undo(|_| true);
@@ -136,6 +157,7 @@ fn restore_at<H: Host + Clone>(host: &H) -> Result<Restored> {
             restored.failed.push(format!("{error:#}"));
         }
     }
+
     Ok(restored)
 }
 
@@ -143,33 +165,47 @@ fn restore_at<H: Host + Clone>(host: &H) -> Result<Restored> {
 #[derive(Default)]
 struct Undone {
     steps: Vec<Undo>,
+    /// Sentences about steps that failed.
     failed: Vec<String>,
+}
+
+impl Undone {
+    /// # Errors
+    /// A step failed.
+    fn into_result(self) -> Result<()> {
+        if !self.failed.is_empty() {
+            bail!("{}", not_undone(&self.failed));
+        }
+
+        Ok(())
+    }
 }
 
 impl Ledger {
     /// Makes the ledger of a run.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The ledger cannot be written.
     pub fn open() -> Result<Ledger> {
         let host = Here::new()?;
         let folder = host.folder().display().to_string();
         let name = format!("undo-{}-{:x}.jsonl", std::process::id(), moment());
         Ledger::create(host, name).with_context(|| {
-            format!("{folder} cannot be written, and how to undo a change is recorded there first; make room or set XDG_STATE_HOME")
+            let advice = place_advice();
+            format!("{folder} cannot be written, and how to undo a change is recorded there first; make room{advice}")
         })
     }
 
-    /// Returns the ledger that another process handed over with its file.
+    /// The ledger that another process handed over with its file.
     ///
     /// # Errors
-    /// It cannot be read.
-    pub fn inherited(path: &std::path::Path, file: File) -> Result<Ledger> {
+    /// The ledger cannot be read.
+    pub fn inherited(path: &Path, file: File) -> Result<Ledger> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ledger::read(Here::new()?, name, file)
     }
 
-    /// Returns a handle that holds the ledger, for another process to inherit.
+    /// A handle that holds the ledger, for another process to inherit.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -177,27 +213,41 @@ impl Ledger {
         self.held.try_clone()
     }
 
-    /// Returns its file.
+    /// The ledger's file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.host.path(&self.name)
     }
 
-    /// Has commands that undo something hear signals: the second one that asks the run to stop ends them.
-    pub fn hear(&mut self, signals: Rc<Signals>) {
+    /// Has commands that undo something hear signals: the second one that asks the run to stop ends
+    /// them.
+    pub fn hear_signals(&mut self, signals: Rc<Signals>) {
         self.host.signals = Some(signals);
     }
 }
 
-/// Nanoseconds that tell runs of the same process number apart.
-fn moment() -> u128 {
+/// What to do where the folder of ledgers cannot be written: root's stays where it is.
+fn place_advice() -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        " or make it writable: root's ledgers are nowhere else"
+    } else {
+        " or set XDG_STATE_HOME"
+    }
+}
+
+/// Nanoseconds since 1970, by which names differ of runs that have the same process number.
+pub(crate) fn moment() -> u128 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos())
 }
 
 impl<H: Host> Ledger<H> {
     fn create(host: H, name: String) -> Result<Ledger<H>> {
-        let head =
-            Head { format: FORMAT.to_owned(), pid: std::process::id(), boot: host.boot(), machine: host.machine() };
+        let head = Head {
+            format: FORMAT.to_owned(),
+            pid: std::process::id(),
+            boot: host.boot(),
+            machine: host.machine(),
+        };
         let (log, text) = Log::new(head)?;
         let held = host.create(&name, text.as_bytes())?;
         Ok(Ledger { host, name, held, log })
@@ -208,16 +258,20 @@ impl<H: Host> Ledger<H> {
         H: Clone,
     {
         let path = host.path(name);
-        let found = host.hold(name).with_context(|| format!("{} is not believed", path.display()))?;
-        let held = match found {
+        let holding =
+            host.hold(name).with_context(|| format!("{} is not believed", path.display()))?;
+        let held = match holding {
             Holding::Held(held) => held,
             Holding::Busy => return Ok(Holding::Busy),
             Holding::Gone => return Ok(Holding::Gone),
         };
-        let ledger = Ledger::read(host.clone(), name.to_owned(), held)
-            .with_context(|| format!("{} cannot be read; what it would undo is still changed", path.display()))?;
-        let (theirs, ours) = (&ledger.log.head.machine, host.machine());
-        if !theirs.is_empty() && !ours.is_empty() && *theirs != ours {
+
+        let ledger = Ledger::read(host.clone(), name.to_owned(), held).with_context(|| {
+            format!("{} cannot be read; what it would undo is still changed", path.display())
+        })?;
+        let (its_machine, this_machine) = (&ledger.log.head.machine, host.machine());
+        let has_names = !its_machine.is_empty() && !this_machine.is_empty();
+        if has_names && *its_machine != this_machine {
             bail!(
                 "{} is of another machine, which shares this directory; run `unixmark restore` there",
                 path.display()
@@ -231,7 +285,8 @@ impl<H: Host> Ledger<H> {
         Ok(Ledger { host, name, held, log })
     }
 
-    /// Writes to the disk how a change is undone, before the change is made; returns the step's number.
+    /// Writes to the disk how a change is undone, before the change is made; returns the step's
+    /// number.
     ///
     /// # Errors
     /// A sentence: it could not be written, so the change must not be made.
@@ -243,17 +298,33 @@ impl<H: Host> Ledger<H> {
         Ok(number)
     }
 
+    /// Makes a directory that `undo` removes. One that is there already is somebody else's, and
+    /// stays.
+    ///
+    /// # Errors
+    /// A sentence: it cannot be recorded or made.
+    pub fn make_directory(&mut self, undo: &Undo, path: &Path) -> Result<(), String> {
+        let number = self.record(undo)?;
+        files::make_directory(path).map_err(|error| {
+            if error.kind() == ErrorKind::AlreadyExists {
+                self.settle(number);
+            }
+            format!("{} cannot be made ({error})", path.display())
+        })
+    }
+
     /// Records the processes of a command that is about to change something.
     ///
     /// # Errors
-    /// As [`Ledger::record`].
+    /// A sentence: it could not be written, so the command must not be started.
     pub fn record_command(&mut self, name: &str, group: Group) -> Result<usize, String> {
         self.record(&Undo::EndGroup { name: name.to_owned(), group })
     }
 
-    /// Notes that a step need not be taken any more. If that cannot be written, the step is taken for nothing some day.
+    /// Notes that a step need not be taken any more. If that cannot be written, the step is taken
+    /// for nothing some day.
     pub fn settle(&mut self, number: usize) {
-        let _ = self.done(vec![number]);
+        let _ = self.mark_done(vec![number]);
     }
 
     /// Undoes every change to the system, newest first; the run's scratch directory stays.
@@ -261,8 +332,7 @@ impl<H: Host> Ledger<H> {
     /// # Errors
     /// A step failed: it stays in the ledger.
     pub fn put_back(&mut self) -> Result<()> {
-        let undone = self.undo(Undo::is_change);
-        self.report(&undone)
+        self.undo(Undo::is_change).into_result()
     }
 
     /// Undoes everything, and removes the file.
@@ -272,7 +342,7 @@ impl<H: Host> Ledger<H> {
     pub fn close(&mut self) -> Result<()> {
         let undone = self.undo(|_| true);
         self.remove_if_done()?;
-        self.report(&undone)
+        undone.into_result()
     }
 
     /// Drops the steps of a name; returns them.
@@ -281,37 +351,51 @@ impl<H: Host> Ledger<H> {
     /// The ledger cannot be written, or a command that still runs does not end.
     fn forget(mut self, name: &str) -> Result<Vec<Undo>> {
         let named = self.log.pending().filter(|(_, step)| step.name() == name);
-        let (numbers, steps): (Vec<usize>, Vec<Undo>) = named.map(|(number, step)| (number, step.clone())).unzip();
+        let (numbers, steps): (Vec<usize>, Vec<Undo>) =
+            named.map(|(number, step)| (number, step.clone())).unzip();
+
         // A command that still runs could make a change that no ledger names.
         for step in steps.iter().filter(|step| step.blocks_older()) {
             self.take(step).map_err(|why| anyhow::anyhow!("{}: {why}", step.description()))?;
         }
+
         if !numbers.is_empty() {
-            self.done(numbers).with_context(|| format!("{} cannot be written; make room", self.name))?;
+            self.mark_done(numbers)
+                .with_context(|| format!("{} cannot be written; make room", self.name))?;
             self.remove_if_done()?;
         }
         Ok(steps)
     }
 
-    /// Takes steps, newest first.
+    /// Takes the steps that are wanted, newest first.
     fn undo(&mut self, is_wanted: impl Fn(&Undo) -> bool) -> Undone {
-        let wanted = self.log.pending().rev().filter(|(_, step)| is_wanted(step));
-        let wanted: Vec<(usize, Undo)> = wanted.map(|(number, step)| (number, step.clone())).collect();
-        let (mut done, mut undone) = (Vec::new(), Undone::default());
-        // Most trials change nothing.
+        let wanted: Vec<(usize, Undo)> = self
+            .log
+            .pending()
+            .rev()
+            .filter(|(_, step)| is_wanted(step))
+            .map(|(number, step)| (number, step.clone()))
+            .collect();
+        let mut undone = Undone::default();
+        // Most trials change nothing, and need not ask for the boot.
         if wanted.is_empty() {
             return undone;
         }
-        let same_boot = self.log.head.boot == self.host.boot();
+
+        let is_same_boot = self.log.head.boot == self.host.boot();
+        let mut done = Vec::new();
         for (number, step) in wanted {
-            if !same_boot && !step.survives_a_reboot() {
+            // The reboot has undone it.
+            if !is_same_boot && !step.survives_a_reboot() {
                 done.push(number);
                 continue;
             }
-            // A step that failed may leave something at work in the scratch directory, or mounted there.
+            // A step that failed may leave something at work in the scratch directory, or mounted
+            // there.
             if !step.is_change() && !undone.failed.is_empty() {
                 continue;
             }
+
             match self.take(&step) {
                 Ok(()) => {
                     done.push(number);
@@ -325,29 +409,34 @@ impl<H: Host> Ledger<H> {
                 }
             }
         }
+
         // If that cannot be written, the steps are taken again some day, which does no harm.
-        let _ = self.done(done);
+        let _ = self.mark_done(done);
         undone
     }
 
     /// Takes one step. A command that it needs is in the ledger while it runs.
     fn take(&mut self, step: &Undo) -> Result<(), String> {
         let Ledger { host, held, log, .. } = self;
-        let before = log.steps.len();
+        let first_command = log.steps.len();
         let taken = host.take(step, &mut |group| {
+            let command = Undo::EndGroup { name: step.name(), group };
             // Undoing matters more than recording who undoes.
-            let _ = append(host, held, log, Entry::Step(Undo::EndGroup { name: step.name(), group }));
+            let _ = append(host, held, log, Entry::Step(command));
             Ok(())
         });
-        // The command has ended by now.
-        let _ = self.done((before..self.log.steps.len()).collect());
+
+        // Its commands have ended by now.
+        let _ = self.mark_done((first_command..self.log.steps.len()).collect());
         taken
     }
 
-    fn done(&mut self, numbers: Vec<usize>) -> Result<()> {
+    /// Notes that steps need not be taken any more.
+    fn mark_done(&mut self, numbers: Vec<usize>) -> Result<()> {
         if numbers.is_empty() {
             return Ok(());
         }
+
         let written = self.append(Entry::Done(numbers.clone()));
         self.log.set_done(&numbers);
         written
@@ -361,22 +450,21 @@ impl<H: Host> Ledger<H> {
         self.log.pending().next().is_none()
     }
 
-    fn remove_if_done(&mut self) -> Result<()> {
+    /// Removes its file if no step is left.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub(crate) fn remove_if_done(&mut self) -> Result<()> {
         if self.is_done() {
-            self.host.remove(&self.name, &self.held).with_context(|| format!("{} cannot be removed", self.name))?;
+            self.host
+                .remove(&self.name, &self.held)
+                .with_context(|| format!("{} cannot be removed", self.name))?;
         }
         Ok(())
     }
-
-    fn report(&self, undone: &Undone) -> Result<()> {
-        if undone.failed.is_empty() {
-            return Ok(());
-        }
-        bail!("{}", not_undone(&undone.failed))
-    }
 }
 
-/// Returns the sentence about steps that failed.
+/// The sentence about steps that failed.
 #[must_use]
 pub fn not_undone(failed: &[String]) -> String {
     format!(
@@ -387,8 +475,8 @@ pub fn not_undone(failed: &[String]) -> String {
 
 /// Adds an entry to a ledger, on the disk first.
 fn append<H: Host>(host: &H, held: &H::Held, log: &mut Log, entry: Entry) -> Result<()> {
-    let line = log.line(&entry)?;
-    host.append(held, log.length, line.0.as_bytes())?;
+    let line = log.next_line(&entry)?;
+    host.append(held, log.length, line.text.as_bytes())?;
     log.push(entry, line);
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Runs, guardians and `restore` on a machine of the tests', interleaved at random, with kills, power cuts and full
-//! disks between any two steps: no setting is ever changed without a ledger that names it, and nobody removes a ledger
-//! that is another's.
+//! Runs, guardians and `restore` on a machine of the tests', interleaved at random, with kills,
+//! power cuts and full disks between any two steps: no setting is ever changed without a ledger
+//! that names it, and nobody removes a ledger that is another's.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -75,8 +75,8 @@ struct World {
     made: u32,
     /// Whether appends and steps may fail.
     is_nasty: bool,
-    /// True if an append has failed. A command that leaves may then be in no ledger, since undoing matters more; if its
-    /// starter is killed as well, nothing ends it.
+    /// True if an append has failed. A command that leaves may then be in no ledger, since undoing
+    /// matters more; if its starter is killed as well, nothing ends it.
     was_full: bool,
 }
 
@@ -149,6 +149,7 @@ impl Model {
         while world.actors[self.actor].state != State::Running {
             world = turn.wait(world).unwrap_or_else(PoisonError::into_inner);
         }
+
         if world.actors[self.actor].is_killed {
             drop(world);
             panic_any(Killed);
@@ -160,7 +161,12 @@ impl Model {
     fn start(&self, act: impl FnOnce(Model) + Send + 'static) -> JoinHandle<()> {
         let actor = {
             let mut world = self.world();
-            world.actors.push(Actor { state: State::Running, delay: 0, is_killed: false, turn: Arc::default() });
+            world.actors.push(Actor {
+                state: State::Running,
+                delay: 0,
+                is_killed: false,
+                turn: Arc::default(),
+            });
             world.actors.len() - 1
         };
         let model = Model { world: Arc::clone(&self.world), actor };
@@ -182,8 +188,14 @@ impl Model {
         self.step().settings.insert(setting, text);
     }
 
-    /// Runs a command, which goes on if the actor is killed meanwhile: many are slower than whoever undoes them.
-    fn command(&self, setting: &'static str, text: &'static str, register: Register<'_>) -> Result<(), String> {
+    /// Runs a command, which goes on if the actor is killed meanwhile: many are slower than whoever
+    /// undoes them.
+    fn command(
+        &self,
+        setting: &'static str,
+        text: &'static str,
+        register: Register<'_>,
+    ) -> Result<(), String> {
         let group = {
             let mut world = self.step();
             world.made += 1;
@@ -214,6 +226,7 @@ impl Host for Model {
         if world.fails() {
             return Err(io::ErrorKind::StorageFull.into());
         }
+
         world.files.push(File { bytes: text.to_vec(), synced: text.to_vec(), holders: 1 });
         let file = world.files.len() - 1;
         world.folder.insert(name.to_owned(), file);
@@ -222,10 +235,14 @@ impl Host for Model {
 
     fn hold(&self, name: &str) -> io::Result<Holding<Held>> {
         let mut world = self.step();
-        let Some(file) = world.folder.get(name).copied() else { return Ok(Holding::Gone) };
+        let Some(file) = world.folder.get(name).copied() else {
+            return Ok(Holding::Gone);
+        };
+
         if world.files[file].holders > 0 {
             return Ok(Holding::Busy);
         }
+
         world.files[file].holders = 1;
         Ok(Holding::Held(Held { model: self.clone(), file }))
     }
@@ -265,6 +282,7 @@ impl Host for Model {
         if self.step().fails() {
             return Err("it does not work just now".to_owned());
         }
+
         match step {
             Undo::Write { path, .. } => self.change(setting(&path.display().to_string()), ORIGINAL),
             Undo::Shell { name, .. } => self.command(setting(name), ORIGINAL, register)?,
@@ -329,13 +347,22 @@ impl World {
 
 /// A run: it switches settings twice, by itself and by commands, and puts them back.
 fn run(model: Model) {
-    let Some(lock) = Lock::take(&model) else { return };
-    let Ok(survey) = survey_at(&model) else { return };
+    let Some(lock) = Lock::take(&model) else {
+        return;
+    };
+    let Ok(survey) = survey_at(&model) else {
+        return;
+    };
+
     if survey.left.iter().any(|left| left.steps.iter().any(Undo::is_change)) {
         return;
     }
+
     let name = format!("undo-{}.jsonl", model.actor);
-    let Ok(mut ledger) = Ledger::create(model.clone(), name.clone()) else { return };
+    let Ok(mut ledger) = Ledger::create(model.clone(), name.clone()) else {
+        return;
+    };
+
     let (held, lock_of_guardian, tool) = (ledger.held.clone(), lock.clone(), model.actor);
     drop(model.start(move |guardian| {
         // Held from the start, used when the tool has ended.
@@ -346,10 +373,14 @@ fn run(model: Model) {
         let _ = ledger.and_then(|mut ledger| ledger.close());
     }));
     for _ in 0..2 {
-        if switch(&model, &mut ledger).and_then(|()| ledger.put_back().map_err(|why| why.to_string())).is_err() {
+        if switch(&model, &mut ledger)
+            .and_then(|()| ledger.put_back().map_err(|why| why.to_string()))
+            .is_err()
+        {
             break;
         }
     }
+
     let _ = ledger.close();
 }
 
@@ -362,7 +393,13 @@ fn switch(model: &Model, ledger: &mut Ledger<Model>) -> Result<(), String> {
     ledger.record(&Undo::Write { path: SETTINGS[0].into(), text: ORIGINAL.to_owned() })?;
     model.change(SETTINGS[0], "changed");
     let name = SETTINGS[1].to_owned();
-    ledger.record(&Undo::Shell { name: name.clone(), command: String::new(), limit: 1 })?;
+    ledger.record(&Undo::Shell {
+        name: name.clone(),
+        command: String::new(),
+        limit: 1,
+        absent: String::new(),
+        own: crate::own::Own::default(),
+    })?;
     let mut number = None;
     model.command(SETTINGS[1], "changed", &mut |group| {
         number = Some(ledger.record_command(&name, group)?);
@@ -375,6 +412,7 @@ fn switch(model: &Model, ledger: &mut Ledger<Model>) -> Result<(), String> {
         let is_on = world.settings.values().all(|text| *text == "changed");
         assert!(is_on || world.was_full, "what is measured was undone");
     }
+
     Ok(())
 }
 
@@ -386,13 +424,15 @@ fn play(model: &Model, accidents: u32) {
         while world.actors.iter().any(|actor| actor.state == State::Running) {
             world = model.world.1.wait(world).unwrap_or_else(PoisonError::into_inner);
         }
+
         world.check();
         let can_go = |actor: &Actor| match actor.state {
             State::Waiting => true,
             State::Guarding(tool) => actor.is_killed || world.actors[tool].state == State::Ended,
             State::Running | State::Ended => false,
         };
-        let ready: Vec<usize> = (0..world.actors.len()).filter(|actor| can_go(&world.actors[*actor])).collect();
+        let ready: Vec<usize> =
+            (0..world.actors.len()).filter(|actor| can_go(&world.actors[*actor])).collect();
         let groups: Vec<i32> = world.commands.keys().copied().collect();
         if ready.is_empty() && groups.is_empty() {
             return;
@@ -407,6 +447,7 @@ fn play(model: &Model, accidents: u32) {
             }
             continue;
         }
+
         let chosen = world.random.random_range(0..ready.len() + groups.len());
         if let Some(actor) = ready.get(chosen) {
             let actor = &mut world.actors[*actor];
@@ -414,6 +455,7 @@ fn play(model: &Model, accidents: u32) {
                 actor.delay -= 1;
                 continue;
             }
+
             actor.state = State::Running;
             actor.turn.notify_all();
         } else if let Some(command) = world.commands.get_mut(&groups[chosen - ready.len()])
@@ -442,7 +484,8 @@ fn world(random: Pcg64Mcg) -> World {
     }
 }
 
-/// Two runs and two `restore`s, each from a moment of chance on, then `restore` on a machine where all goes well.
+/// Two runs and two `restore`s, each from a moment of chance on, then `restore` on a machine where
+/// all goes well.
 fn interleave(seed: u64) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let accidents = random.next_u32() % 5;
@@ -454,12 +497,14 @@ fn interleave(seed: u64) {
         let delay = world.random.random_range(0..200);
         world.actors.iter_mut().last().unwrap().delay = delay;
     }
+
     play(&model, accidents);
     model.world().is_nasty = false;
     for _ in 0..2 {
         threads.push(model.start(|model| drop(restore_at(&model).unwrap())));
         play(&model, 0);
     }
+
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let world = model.world();
     assert_eq!(world.folder.keys().collect::<Vec<_>>(), Vec::<&String>::new(), "a ledger is left");

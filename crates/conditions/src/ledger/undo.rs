@@ -1,9 +1,14 @@
-//! Steps that undo one change each.
+//! Steps that undo one change each, as a ledger keeps them. Each may be taken twice: a run may be
+//! killed after a step and before it has noted that. [`super::host`] takes them, [`super::proof`]
+//! looks whether they worked.
 
 use std::path::PathBuf;
 
 use processes::Group;
 use serde::{Deserialize, Serialize};
+
+use super::path_text;
+use crate::own::Own;
 
 /// The undo of one change. It may be done twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,19 +17,25 @@ pub enum Undo {
     /// Write a text to a file.
     Write {
         /// The file.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         path: PathBuf,
         /// The text that it held.
         text: String,
     },
-    /// Run a command by /bin/sh.
+    /// Run a command by /bin/sh, and another that proves what the first did.
     Shell {
         /// The condition it belongs to.
         name: String,
         /// The command.
         command: String,
-        /// Seconds after which it is killed.
+        /// Seconds after which each is killed.
         limit: u64,
+        /// The command that succeeds once nothing is left; empty without one.
+        #[serde(default)]
+        absent: String,
+        /// The name and the directory that are the row's alone.
+        #[serde(default)]
+        own: Own,
     },
     /// End a command that was changing something.
     EndGroup {
@@ -36,51 +47,55 @@ pub enum Undo {
     /// Unmount a file system.
     Unmount {
         /// The mount point.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         path: PathBuf,
     },
     /// Remove an empty directory (a control group, an instance of tracing).
     RemoveDirectory {
         /// The directory.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         path: PathBuf,
     },
-    /// Move the processes of a control group to the one above it, and remove it.
+    /// Move the processes of a control group, and of those below it, to where they came from, and
+    /// remove it.
     RemoveGroup {
         /// The group.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         path: PathBuf,
+        /// The group that they came from; the one above if that is gone, or not known.
+        #[serde(with = "path_text", default)]
+        to: PathBuf,
     },
     /// Remove a file.
     RemoveFile {
         /// The file.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         path: PathBuf,
     },
     /// Remove a run's scratch directory with all that is in it.
     RemoveScratch {
         /// The directory.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         path: PathBuf,
     },
     /// Set auditing as it was found, and delete the tool's own rules.
     Audit {
-        /// As it was found.
+        /// The settings as they were found.
         found: crate::audit::Found,
     },
     /// End whatever runs a program with an argument that nothing else has.
     End {
         /// The program's file.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         program: PathBuf,
         /// The argument.
-        #[serde(with = "text")]
+        #[serde(with = "path_text")]
         argument: PathBuf,
     },
 }
 
 impl Undo {
-    /// Returns the name by which users speak of the step: that of a condition, or a path.
+    /// The name of the step in `restore --forget`: a condition's name, or a path.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -89,25 +104,27 @@ impl Undo {
             Undo::Write { path, .. }
             | Undo::Unmount { path }
             | Undo::RemoveDirectory { path }
-            | Undo::RemoveGroup { path }
+            | Undo::RemoveGroup { path, .. }
             | Undo::RemoveFile { path }
             | Undo::RemoveScratch { path }
             | Undo::End { program: path, .. } => path.display().to_string(),
         }
     }
 
-    /// Returns what it does, in words.
+    /// The step in words: a clause with a verb.
     #[must_use]
     pub fn description(&self) -> String {
         match self {
-            Undo::Write { path, text } => format!("set {} back to '{}'", path.display(), text.trim()),
+            Undo::Write { path, text } => {
+                format!("set {} back to '{}'", path.display(), text.trim())
+            }
             Undo::Shell { name, .. } => format!("leave {name}"),
             Undo::EndGroup { name, group } => {
                 format!("end a command of {name} (process group {})", group.leader())
             }
             Undo::Unmount { path } => format!("unmount {}", path.display()),
             Undo::RemoveDirectory { path }
-            | Undo::RemoveGroup { path }
+            | Undo::RemoveGroup { path, .. }
             | Undo::RemoveFile { path }
             | Undo::RemoveScratch { path } => {
                 format!("remove {}", path.display())
@@ -117,7 +134,7 @@ impl Undo {
         }
     }
 
-    /// Returns true if the change survives a reboot.
+    /// True if the change survives a reboot.
     pub(super) fn survives_a_reboot(&self) -> bool {
         match self {
             Undo::Write { path, .. } => !(path.starts_with("/proc") || path.starts_with("/sys")),
@@ -131,49 +148,17 @@ impl Undo {
         }
     }
 
-    /// Returns true if older changes must not be undone before this step has succeeded: what it ends could make them
-    /// again.
+    /// True if older changes must not be undone before this step has succeeded: what it
+    /// ends could make them again.
     pub(super) fn blocks_older(&self) -> bool {
         matches!(self, Undo::EndGroup { .. })
     }
 
-    /// Returns true if the step undoes a change to the system, and not only removes the run's own files.
+    /// True if the step undoes a change to the system, and not only removes the run's own
+    /// files.
     #[must_use]
     pub fn is_change(&self) -> bool {
         !matches!(self, Undo::RemoveScratch { .. })
-    }
-}
-
-/// Paths as texts: those that are no UTF-8, or look like one of these, as `hex:` and their bytes.
-mod text {
-    use std::ffi::OsString;
-    use std::fmt::Write as _;
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    use std::path::{Path, PathBuf};
-
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    const HEX: &str = "hex:";
-
-    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Some(text) = path.to_str().filter(|text| !text.starts_with(HEX)) {
-            return serializer.serialize_str(text);
-        }
-        let text = path.as_os_str().as_bytes().iter().fold(HEX.to_owned(), |mut text, byte| {
-            // Writing to a String does not fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        serializer.serialize_str(&text)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let Some(digits) = text.strip_prefix(HEX) else { return Ok(PathBuf::from(text)) };
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-        let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
-        bytes.map(|bytes| OsString::from_vec(bytes).into()).ok_or_else(|| D::Error::custom("a path is damaged"))
     }
 }
 
@@ -186,7 +171,12 @@ mod tests {
 
     #[test]
     fn a_path_of_any_bytes_is_kept() {
-        for bytes in [&b"/var/tmp/unixmark-1"[..], b"/var/tmp/\xff\xfe", b"hex:41", "/tmp/\u{e9}\n".as_bytes()] {
+        for bytes in [
+            &b"/var/tmp/unixmark-1"[..],
+            b"/var/tmp/\xff\xfe",
+            b"hex:41",
+            "/tmp/\u{e9}\n".as_bytes(),
+        ] {
             let step = Undo::RemoveScratch { path: OsString::from_vec(bytes.to_vec()).into() };
             let json = serde_json::to_string(&step).unwrap();
             assert_eq!(serde_json::from_str::<Undo>(&json).unwrap(), step, "{json}");

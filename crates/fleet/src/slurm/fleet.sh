@@ -17,6 +17,8 @@
 # Lists of nodes, partitions and jobs are words, in which Slurm has no blanks; `echo` puts them on one line.
 # shellcheck disable=SC2046,SC2086,SC2116
 set -u
+# The jobs execute what lies in DIR/slurm, so others must not write there.
+umask "$(printf '%04o' $((0$(umask) | 02)))"
 
 # States in which a job has ended for good.
 ended='^(COMPLETED|FAILED|TIMEOUT|NODE_FAIL|CANCELLED|DEADLINE|OUT_OF_MEMORY|BOOT_FAIL|PREEMPTED|REVOKED)$'

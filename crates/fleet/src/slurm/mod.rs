@@ -1,5 +1,5 @@
-//! Fleets by Slurm. A script (`fleet.sh`) calls Slurm's commands: it submits and watches jobs, and says what became of
-//! them.
+//! Fleets by Slurm. A script (`fleet.sh`) calls Slurm's commands: it submits and watches jobs, and
+//! says what became of them.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::{Entry, Fleet, State};
 
-/// Returns the command that submits a fleet run. It takes the words that `fleet.sh` names, from TOOL on.
+/// The command that submits a fleet run. It takes the words that `fleet.sh` names, from
+/// TOOL on.
 pub fn submitter() -> Command {
     let mut command = script("submit");
     command.arg(include_str!("node.sh"));
@@ -21,8 +22,8 @@ fn script(verb: &str) -> Command {
     command
 }
 
-/// Adds to every node that has not delivered a whole run what Slurm knows of its job: it is late as long as Slurm has
-/// the job. Does nothing for a fleet run that Slurm has no part in.
+/// Adds to every node that has not delivered a whole run what Slurm knows of its job: it is late as
+/// long as Slurm has the job. Does nothing for a fleet run that Slurm has no part in.
 ///
 /// # Errors
 /// The record of the submission is damaged.
@@ -30,16 +31,27 @@ pub fn explain(fleet: &mut Fleet, directory: &Path) -> Result<()> {
     if fleet.is_complete() || !directory.join("slurm/jobs").exists() {
         return Ok(());
     }
+
     let output = script("explain").arg(directory).output().context("/bin/sh cannot be started")?;
     if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("unixmark: "));
+        bail!(
+            "{}",
+            String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("unixmark: ")
+        );
     }
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         let fields: Vec<&str> = line.splitn(4, '\t').collect();
-        let [node, state, written, reason] = fields[..] else { continue };
-        let open = fleet.entries.iter_mut().filter(|entry| entry.id.node == node && entry.state != State::Whole);
+        let [node, state, written, reason] = fields[..] else {
+            continue;
+        };
+
+        let open = fleet
+            .entries
+            .iter_mut()
+            .filter(|entry| entry.id.node == node && entry.state != State::Whole);
         open.for_each(|entry| add(entry, state == "late", written == "written", reason));
     }
+
     Ok(())
 }
 

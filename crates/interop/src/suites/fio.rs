@@ -1,70 +1,155 @@
-//! fio's JSON (`--output-format=json`): rates, bandwidths and completion latencies of each job.
+//! fio's JSON (`--output-format=json`): rates, bandwidths and latencies of each job, and of its
+//! syncs.
 
-use super::{Draft, Heading, Journal, Result, Text, Value, date, list, number, string_at};
+use super::{
+    Draft, Heading, Journal, Result, Text, Value, array_at, date, number_at, outcome_at, string_at,
+};
 
 const VERSION: &str = "fio version";
 
-/// Percentiles of the completion latency that are kept, by their names in the file.
+/// Maximum clones that are believed.
+const MAX_CLONES: f64 = 65_536.0;
+
+/// Percentiles of a latency that are kept: their names here, and their keys in the file.
 const PERCENTILES: [(&str, &str); 2] = [("p50", "50.000000"), ("p99", "99.000000")];
 
-pub(crate) fn is_it(text: &Text<'_>) -> bool {
-    text.value().get(VERSION).is_some()
+/// The ways in which a job reads and writes; with unified_rw_reporting all are reported as one.
+const WAYS: [&str; 4] = ["read", "write", "trim", "mixed"];
+
+/// How a version gives latencies.
+#[derive(Clone, Copy)]
+struct LatencyForm {
+    /// The end of the keys after `clat` and `lat`.
+    suffix: &'static str,
+    per_us: f64,
+}
+
+impl LatencyForm {
+    /// That of a version; `None` of one that is not known.
+    fn of_version(number: &str) -> Option<LatencyForm> {
+        match number.split_once('.')?.0 {
+            "3" => Some(LatencyForm { suffix: "_ns", per_us: 1e3 }),
+            "2" => Some(LatencyForm { suffix: "", per_us: 1.0 }),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn recognises(text: &Text<'_>) -> bool {
+    text.json_or_null().get(VERSION).is_some()
 }
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let json = source.value();
+    let json = source.json_or_null();
     let version = string_at(json, &[VERSION]);
-    let Some(number_of) = version.strip_prefix("fio-").filter(|version| version.starts_with("3.")) else {
-        return Err(source.unknown(source.line_of(VERSION), "fio", &version, "version 3"));
+    let number = version.strip_prefix("fio-").unwrap_or_default();
+    let Some(form) = LatencyForm::of_version(number) else {
+        let line = source.line_of(VERSION);
+        return Err(source.unknown_version_error(line, "fio", &version, "versions 2 and 3"));
     };
-    draft.run.tool = format!("fio {number_of}");
-    draft.started(number(json, &["timestamp"]).and_then(date::since_1970));
-    options(json.get("global options"), "Options of all jobs", &mut draft);
+    draft.run.tool = format!("fio {number}");
+    draft.set_start(number_at(json, &["timestamp"]).and_then(date::from_unix_seconds));
+
+    let global = json.get("global options");
+    add_options(global, "Options of all jobs", &mut draft);
     let mut names: Vec<String> = Vec::new();
-    for job in list(json, "jobs").iter().chain(list(json, "client_stats")) {
-        let name = string_at(job, &["jobname"]);
+    for json in array_at(json, "jobs").iter().chain(array_at(json, "client_stats")) {
+        let name = string_at(json, &["jobname"]);
         let twins = names.iter().filter(|known| **known == name).count();
         names.push(name.clone());
         let name = if twins == 0 { name } else { format!("{name} #{}", twins + 1) };
-        options(job.get("job options"), &format!("Options of {name}"), &mut draft);
-        match number(job, &["error"]) {
-            Some(error) if error > 0.0 => {
-                draft.warn(format!("the job {name} failed with error {error}: it is left out"))
-            }
-            _ => put(job, &name, json.get("global options"), &mut draft),
+        add_options(json.get("job options"), &format!("Options of {name}"), &mut draft);
+        if let Some(error) = number_at(json, &["error"]).filter(|error| *error > 0.0) {
+            draft.warn(format!("the job {name} failed with error {error}: it is left out"));
+            continue;
         }
+        Job { json, name, copies: count_clones(json, global), form }.add_to(&mut draft);
     }
     Ok(vec![draft.finish()])
 }
 
-/// Notes how jobs were set up.
-fn options(options: Option<&Value>, label: &str, draft: &mut Draft<'_>) {
-    let Some(Value::Object(options)) = options else { return };
-    let pairs: Vec<String> = options.keys().map(|key| format!("{key}={}", string_at(&options[key], &[]))).collect();
-    draft.fact(&format!("imported.{}", draft.invented(label)), label, "Imported", &pairs.join(" "));
+/// Adds how jobs were set up, as a fact.
+fn add_options(options: Option<&Value>, label: &str, draft: &mut Draft<'_>) {
+    let Some(Value::Object(options)) = options else {
+        return;
+    };
+    let pairs: Vec<String> =
+        options.iter().map(|(key, value)| format!("{key}={}", string_at(value, &[]))).collect();
+    let name = format!("imported.{}", draft.invent_name(label));
+    draft.add_fact(&name, label, "Imported", &pairs.join(" "));
 }
 
-/// Returns the number of clones whose figures are together; without group_reporting each has its own.
-fn copies(job: &Value, global: Option<&Value>) -> u32 {
-    let option = |key: &str| [job.get("job options"), global].into_iter().flatten().find_map(|all| all.get(key));
-    let jobs = option("group_reporting").and(option("numjobs")).and_then(|jobs| number(jobs, &[]));
-    jobs.map_or(1, |jobs| jobs.clamp(1.0, 65_536.0) as u32)
+/// The number of clones whose figures are together; without group_reporting each has its own.
+fn count_clones(job: &Value, global: Option<&Value>) -> u32 {
+    let option = |key: &str| {
+        let mut options = [job.get("job options"), global].into_iter().flatten();
+        options.find_map(|options| options.get(key))
+    };
+    if option("group_reporting").is_none() {
+        return 1;
+    }
+    let clones = option("numjobs").and_then(|clones| number_at(clones, &[]));
+    clones.map_or(1, |clones| clones.clamp(1.0, MAX_CLONES) as u32)
 }
 
-fn put(job: &Value, name: &str, global: Option<&Value>, draft: &mut Draft<'_>) {
-    let copies = copies(job, global);
-    for way in ["read", "write", "trim"] {
-        if number(job, &[way, "total_ios"]).is_none_or(|count| count == 0.0) {
-            continue;
+/// A job, under a name that no other has.
+struct Job<'j> {
+    json: &'j Value,
+    name: String,
+    copies: u32,
+    form: LatencyForm,
+}
+
+impl Job<'_> {
+    /// Adds the figures of each way in which the job did anything, and of its syncs.
+    fn add_to(&self, draft: &mut Draft<'_>) {
+        for way in WAYS {
+            if self.count_operations(way) == 0.0 {
+                continue;
+            }
+            let label = format!("{} {way}", self.name);
+            let ms = number_at(self.json, &[way, "runtime"]).unwrap_or(0.0);
+            draft.seconds = draft.seconds.max(ms / 1e3);
+            for (key, unit) in [("iops", "IOPS"), ("bw", "KiB/s")] {
+                let heading = Heading::rate(format!("{label} {key}"), unit);
+                let outcome = outcome_at(self.json, &[way, key]);
+                draft.add_outcomes(&heading.with_copies(self.copies), outcome);
+            }
+            self.add_latency(self.latency(way, "clat"), &format!("{label} clat"), draft);
+            // Options say which of the two has percentiles.
+            let whole = self.latency(way, "lat");
+            if whole.get("percentile").is_some() {
+                self.add_latency(whole, &format!("{label} lat"), draft);
+            }
         }
-        let named = |what: &str| format!("{name} {way} {what}");
-        draft.seconds = draft.seconds.max(number(job, &[way, "runtime"]).unwrap_or(0.0) / 1e3);
-        draft.figure(&Heading::rate(named("iops"), "IOPS").at(copies), number(job, &[way, "iops"]));
-        draft.figure(&Heading::rate(named("bw"), "KiB/s").at(copies), number(job, &[way, "bw"]));
-        let clat = |path: &[&str]| number(job, &[&[way, "clat_ns"], path].concat()).map(|ns| ns / 1e3);
-        draft.figure(&Heading::time(named("clat mean"), "us").at(copies), clat(&["mean"]));
-        for (short, key) in PERCENTILES {
-            draft.figure(&Heading::time(named(&format!("clat {short}")), "us").at(copies), clat(&["percentile", key]));
+        if self.count_operations("sync") > 0.0 {
+            let latency = self.latency("sync", "lat");
+            self.add_latency(latency, &format!("{} sync lat", self.name), draft);
+        }
+    }
+
+    /// The operations in a way, or its bytes in the older files that do not count operations.
+    fn count_operations(&self, way: &str) -> f64 {
+        let count = |key| number_at(self.json, &[way, key]);
+        count("total_ios").or_else(|| count("io_bytes")).unwrap_or(0.0)
+    }
+
+    fn latency(&self, way: &str, name: &str) -> &Value {
+        &self.json[way][format!("{name}{}", self.form.suffix)]
+    }
+
+    /// Adds the mean and the percentiles of a latency.
+    fn add_latency(&self, latency: &Value, label: &str, draft: &mut Draft<'_>) {
+        let mean = outcome_at(latency, &["mean"]);
+        let mut figures = vec![("mean", mean)];
+        for (name, key) in PERCENTILES {
+            figures.push((name, outcome_at(latency, &["percentile", key])));
+        }
+
+        for (name, time) in figures {
+            let heading = Heading::time(format!("{label} {name}"), "us");
+            let us = time.map(|time| time.map(|time| time / self.form.per_us));
+            draft.add_outcomes(&heading.with_copies(self.copies), us);
         }
     }
 }

@@ -1,16 +1,29 @@
-//! lmbench's summary (`make see`, `results/summary.out`): its tables of latencies and bandwidths, every system a run.
+//! lmbench's summary (`make see`, `results/summary.out`): its tables of latencies and bandwidths,
+//! every system a run. Columns are as wide as the dashes above them:
+//!
+//! ```text
+//! Processor, Processes - times in microseconds - smaller is better
+//! ------------------------------------------------------------------------------
+//! Host                 OS  Mhz null null      open slct sig  sig  fork exec sh
+//! --------- ------------- ---- ---- ---- ---- ---- ---- ---- ---- ---- ---- ----
+//! box       Linux 6.1.0   2000 0.46 0.52 1.64 2.78 5.41 0.60 2.14 117. 392. 26.9K
+//! ```
+//!
+//! `lmbench.txt` names the columns that are kept. A wide figure moves those after it, and a system
+//! may lack one: [`split_row`] allows for either.
 
 use std::sync::LazyLock;
 
-use super::{Draft, Heading, Journal, Result, Text, ensure, lines};
+use super::{Draft, Heading, Journal, Result, Starts, Text, ensure};
+use crate::figure::parse_number;
 use catalogue::Metric;
 use words::Grouped;
 
 const BANNER: &str = "L M B E N C H";
 
-/// A table of the summary.
+/// A kind of table.
 struct Table {
-    /// The beginning of its title.
+    /// The beginning of the title.
     title: &'static str,
     unit: &'static str,
     metric: Metric,
@@ -20,118 +33,201 @@ struct Table {
 
 static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
     let lines = include_str!("lmbench.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.filter_map(table).collect()
+    lines.filter_map(parse_table).collect()
 });
 
 /// Reads `TITLE|UNIT|lower or higher|COLUMN|…`.
-fn table(line: &'static str) -> Option<Table> {
+fn parse_table(line: &'static str) -> Option<Table> {
     let mut fields = line.split('|');
     let (title, unit) = (fields.next()?, fields.next()?);
     let metric = if fields.next()? == "lower" { Metric::Time } else { Metric::Rate };
     Some(Table { title, unit, metric, columns: fields.collect() })
 }
 
-/// The worth of its letters.
-const LETTERS: [(char, f64); 2] = [('K', 1e3), ('M', 1e6)];
+/// Letters after a figure, and their factors.
+const FACTORS: [(char, f64); 2] = [('K', 1e3), ('M', 1e6)];
 
-pub(crate) fn is_it(text: &Text<'_>) -> bool {
+pub(crate) fn recognises(text: &Text<'_>) -> bool {
     text.raw.lines().any(|line| line.contains(BANNER))
+}
+
+/// Notes where summaries begin.
+pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
+    for (number, line) in text.lines() {
+        if line.contains(BANNER) {
+            starts.begin(number);
+        }
+    }
+}
+
+/// True if the last line is no row, or its last figure reaches the end of its column.
+pub(crate) fn is_whole(text: &Text<'_>, line: &str) -> bool {
+    let rule = text.raw.lines().rev().find(|line| is_rule(line));
+    let end = rule.and_then(|rule| column_ends(rule).pop()).unwrap_or(0);
+    is_remark(line) || line.trim_end().chars().count() >= end
 }
 
 /// The figures of one host and system.
 struct System {
     host: String,
     os: String,
-    /// By table and column; several where it was measured several times.
+    /// Each with the number of its table in [`TABLES`] and of its column; several where it was
+    /// measured several times.
     figures: Vec<((usize, usize), f64)>,
 }
 
-pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let (number, banner) = source.lines().find(|(_, line)| line.contains(BANNER)).unwrap_or((1, ""));
-    let version: String = banner.replace(BANNER, "").replace("S U M M A R Y", "").split_whitespace().collect();
-    let is_known = ["2.", "3."].iter().any(|known| version.starts_with(known));
-    ensure!(is_known, source.unknown(number, "lmbench", &version, "versions 2 and 3"));
-    ensure!(source.raw.ends_with('\n'), source.cut("the end of that line"));
-    let mut systems: Vec<System> = Vec::new();
-    let mut table: Option<usize> = None;
-    let mut ends: Option<Vec<usize>> = None;
-    for (number, line) in source.lines() {
-        if let Some(place) = TABLES.iter().position(|table| line.starts_with(table.title)) {
-            (table, ends) = (Some(place), None);
-        } else if line.trim().is_empty() {
-            (table, ends) = (None, None);
-        } else if let (Some(place), true) = (table, is_rule(line)) {
-            ends = Some(spans(line)).filter(|spans| spans.len() > 1);
-            if ends.as_ref().is_some_and(|ends| ends.len() != TABLES[place].columns.len() + 2) {
-                let columns = format!("columns of the table '{}' as known here", TABLES[place].title);
-                return Err(source.damaged(number, line, &columns));
-            }
-        } else if let (Some(place), Some(ends)) = (table, &ends) {
-            row(place, ends, line, &mut systems)
-                .ok_or_else(|| source.damaged(number, line, "figures under its columns"))?;
-        }
-    }
-    Ok(systems.into_iter().map(|system| system.journal(&version, draft.clone())).collect())
+/// A table that is being read.
+struct OpenTable {
+    /// The number of its kind in [`TABLES`].
+    number: usize,
+    /// The end of each of its columns, in characters.
+    ends: Vec<usize>,
 }
 
-/// Returns true if a line has columns of dashes, as `--------- ------------- ----`; a single one is below a title.
+pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
+    let version = read_version(source)?;
+    let mut systems: Vec<System> = Vec::new();
+    // Of the table that is being read; empty between two.
+    let mut title = "";
+    let mut table: Option<OpenTable> = None;
+    for (number, line) in source.lines() {
+        if let Some(known) = TABLES.iter().find(|table| line.starts_with(table.title)) {
+            (title, table) = (known.title, None);
+        } else if line.trim().is_empty() {
+            (title, table) = ("", None);
+        } else if is_rule(line) && !title.is_empty() {
+            let ends = column_ends(line);
+            table = OpenTable::find(title, ends.clone());
+            // A single rule is below a title.
+            if table.is_none() && ends.len() > 1 {
+                draft.warn(format!(
+                    "the table '{title}' (line {number}) is left out, since its columns are unknown"
+                ));
+            }
+        } else if let Some(table) = table.as_ref().filter(|_| !is_remark(line)) {
+            table.add_row(line, &mut systems).ok_or_else(|| {
+                source.damaged_line_error(number, line, "figures under its columns")
+            })?;
+        }
+    }
+    Ok(systems.into_iter().map(|system| system.into_journal(&version, draft.clone())).collect())
+}
+
+/// The version in the banner.
+///
+/// # Errors
+/// It is neither 2 nor 3.
+fn read_version(source: &Text<'_>) -> Result<String> {
+    let (number, banner) =
+        source.lines().find(|(_, line)| line.contains(BANNER)).unwrap_or((1, ""));
+    let version: String =
+        banner.replace(BANNER, "").replace("S U M M A R Y", "").split_whitespace().collect();
+    let is_known = ["2.", "3."].iter().any(|known| version.starts_with(known));
+    ensure!(
+        is_known,
+        source.unknown_version_error(number, "lmbench", &version, "versions 2 and 3")
+    );
+    Ok(version)
+}
+
+/// True if a line has columns of dashes, as `--------- ------------- ----`, or a single one.
 fn is_rule(line: &str) -> bool {
     line.starts_with("---") && line.chars().all(|c| c == '-' || c == ' ')
 }
 
-/// Returns the end of each column, in characters.
-fn spans(rule: &str) -> Vec<usize> {
+/// True if a line is no row of a table: what `make` says of itself, or a prompt.
+fn is_remark(line: &str) -> bool {
+    line.starts_with("make[")
+        || line.starts_with("make:")
+        || line.split_whitespace().skip(1).all(|word| parse_figure(word).is_none())
+}
+
+/// The end of each column of a rule, in characters.
+fn column_ends(rule: &str) -> Vec<usize> {
     let chars: Vec<char> = rule.trim_end().chars().chain([' ']).collect();
     (1..chars.len()).filter(|at| chars[*at] == ' ' && chars[at - 1] == '-').collect()
 }
 
-/// Adds a row; nothing where a figure is none.
-fn row(table: usize, ends: &[usize], line: &str, systems: &mut Vec<System>) -> Option<()> {
+impl OpenTable {
+    /// The table with a title and as many columns; `None` if there is none.
+    fn find(title: &str, ends: Vec<usize>) -> Option<OpenTable> {
+        let number = TABLES
+            .iter()
+            // Before those of a kind, a table has the host's and the system's column.
+            .position(|table| table.title == title && table.columns.len() + 2 == ends.len())?;
+        Some(OpenTable { number, ends })
+    }
+
+    /// Adds the figures of a row to its system; `None` if it has no host, or a field is no figure.
+    fn add_row(&self, line: &str, systems: &mut Vec<System>) -> Option<()> {
+        let Row { host, os, fields } = split_row(line, &self.ends);
+        if host.is_empty() {
+            return None;
+        }
+        let place = systems.iter().position(|system| system.host == host && system.os == os);
+        let place = place.unwrap_or_else(|| {
+            systems.push(System { host, os, figures: Vec::new() });
+            systems.len() - 1
+        });
+
+        let names = &TABLES[self.number].columns;
+        for (column, (name, field)) in names.iter().zip(&fields).enumerate() {
+            if !name.is_empty() && !field.is_empty() {
+                systems[place].figures.push(((self.number, column), parse_figure(field)?));
+            }
+        }
+        Some(())
+    }
+}
+
+/// A row as text; the fields are those after host and system.
+struct Row {
+    host: String,
+    os: String,
+    fields: Vec<String>,
+}
+
+/// Divides a row at the ends of its columns.
+fn split_row(line: &str, ends: &[usize]) -> Row {
     let chars: Vec<char> = line.chars().collect();
     let part = |from: usize, to: usize| -> String {
         chars.get(from.min(chars.len())..to.min(chars.len())).unwrap_or_default().iter().collect()
     };
-    let (host, os) = (part(0, ends[0]).trim().to_owned(), part(ends[0], ends[1]).trim().to_owned());
-    let rest = part(ends[1], chars.len());
-    let words: Vec<&str> = rest.split_whitespace().collect();
-    let columns = ends.len() - 2;
-    // A figure that is too wide moves those after it; an empty column can only be told by its place.
-    let fields: Vec<String> = if words.len() == columns {
+    let figures = part(ends[1], chars.len());
+    let words: Vec<&str> = figures.split_whitespace().collect();
+
+    // A wide figure moves those after it, so words count where none is missing; a missing one can
+    // only be seen from its place.
+    let fields = if words.len() == ends.len() - 2 {
         words.into_iter().map(str::to_owned).collect()
     } else {
-        ends.windows(2).skip(1).map(|two| part(two[0], two[1]).trim().to_owned()).collect()
+        ends[1..].windows(2).map(|pair| part(pair[0], pair[1]).trim().to_owned()).collect()
     };
-    if host.is_empty() {
-        return None;
+    Row {
+        host: part(0, ends[0]).trim().to_owned(),
+        os: part(ends[0], ends[1]).trim().to_owned(),
+        fields,
     }
-    let place = systems.iter().position(|system| system.host == host && system.os == os).unwrap_or_else(|| {
-        systems.push(System { host, os, figures: Vec::new() });
-        systems.len() - 1
-    });
-    let is_known = |(column, field): &(usize, &String)| !TABLES[table].columns[*column].is_empty() && !field.is_empty();
-    for (column, field) in fields.iter().enumerate().filter(is_known) {
-        systems[place].figures.push(((table, column), figure(field)?));
-    }
-    Some(())
 }
 
-/// Returns a figure as lmbench writes it: `0.46`, `117.`, `26.9K`.
-fn figure(field: &str) -> Option<f64> {
-    let letter = LETTERS.iter().find(|(letter, _)| field.ends_with(*letter));
-    let (digits, worth) = letter.map_or((field, 1.0), |(letter, worth)| (field.trim_end_matches(*letter), *worth));
-    lines::number(digits).map(|number| number * worth)
+/// A figure as lmbench writes it: `0.46`, `117.`, `26.9K`.
+fn parse_figure(field: &str) -> Option<f64> {
+    let factor = FACTORS.iter().find(|(letter, _)| field.ends_with(*letter));
+    let (digits, factor) =
+        factor.map_or((field, 1.0), |(letter, factor)| (field.trim_end_matches(*letter), *factor));
+    parse_number(digits).map(|number| number * factor)
 }
 
 impl System {
-    fn journal(self, version: &str, mut draft: Draft<'_>) -> Journal {
+    fn into_journal(self, version: &str, mut draft: Draft<'_>) -> Journal {
         draft.run.tool = format!("lmbench {version}");
-        draft.fact("system.host", "Host", "System", &self.host);
-        draft.fact("system.os", "Operating system", "System", &self.os);
+        draft.add_fact("system.host", "Host", "System", &self.host);
+        draft.add_fact("system.os", "Operating system", "System", &self.os);
         draft.run.host = self.host;
         for ((table, column), values) in self.figures.into_iter().grouped() {
             let Table { unit, metric, columns, .. } = &TABLES[table];
             let label = columns[column].to_owned();
-            draft.figure(&Heading { label, copies: 1, unit, metric: *metric }, values);
+            draft.add_values(&Heading { label, copies: 1, unit, metric: *metric }, values);
         }
         draft.finish()
     }

@@ -6,6 +6,7 @@ pub(super) mod frames;
 pub(super) mod geekbench;
 pub(super) mod hackbench;
 pub(super) mod hyperfine;
+pub(super) mod interbench;
 pub(super) mod lmbench;
 pub(super) mod phoronix;
 pub(super) mod rt_app;
@@ -14,30 +15,55 @@ pub(super) mod schbench;
 pub(super) mod sysbench;
 pub(super) mod yabs;
 
-// What every reader needs.
+// What most readers need.
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use crate::draft::{Draft, Heading, cleaned};
-use crate::text::{Text, after, leading, list, number, string_at};
+use crate::draft::Draft;
+use crate::figure::{Heading, Outcome, parse_outcome};
+use crate::parts::Starts;
+use crate::plain::clean_text;
+use crate::text::{
+    HeadedLine, Text, array_at, leading_number, number_at, outcome_at, string_at, word_after,
+};
 use crate::{date, lines};
 use journal::Journal;
 
-/// The samples of one thread or CPU, and its least, mean and largest latency.
-type Latencies = [f64; 4];
+/// The latencies of one thread or CPU. NaN stands for what is no number in the text.
+struct ThreadLatency {
+    samples: f64,
+    min: f64,
+    mean: f64,
+    max: f64,
+}
 
-/// Makes the cells of the least, mean and largest latency of all threads; the mean is weighted by their samples.
+/// The minimum or the maximum of some figures; NaN if one of them is NaN, since it may be that one.
+fn fold_unless_nan(figures: impl Iterator<Item = f64>, fold: fn(f64, f64) -> f64) -> f64 {
+    let either = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { fold(a, b) };
+    figures.reduce(either).unwrap_or(f64::NAN)
+}
+
+/// Adds the cells of the minimum, mean and maximum latency of all threads; the mean is weighted by
+/// their samples.
 ///
 /// # Errors
-/// None has any sample.
-fn latencies(name: &str, unit: &str, threads: &[Latencies], source: &Text<'_>, draft: &mut Draft<'_>) -> Result<()> {
-    let samples: f64 = threads.iter().map(|[samples, ..]| samples).sum();
-    ensure!(samples > 0.0, source.cut("any sample"));
-    let mean = threads.iter().map(|[samples, _, mean, _]| samples * mean).sum::<f64>() / samples;
-    let least = threads.iter().map(|thread| thread[1]).fold(f64::INFINITY, f64::min);
-    let largest = threads.iter().map(|thread| thread[3]).fold(0.0, f64::max);
-    for (figure, value) in [("Min", least), ("Avg", mean), ("Max", largest)] {
-        draft.figure(&Heading::time(format!("{name} {figure}"), unit).at(threads.len() as u32), [value]);
+/// No thread has a sample: the text is called truncated.
+fn add_latencies(
+    name: &str,
+    unit: &str,
+    threads: &[ThreadLatency],
+    source: &Text<'_>,
+    draft: &mut Draft<'_>,
+) -> Result<()> {
+    let samples: f64 = threads.iter().map(|thread| thread.samples).sum();
+    ensure!(samples > 0.0, source.truncated_error("any sample"));
+
+    let min = fold_unless_nan(threads.iter().map(|thread| thread.min), f64::min);
+    let mean = threads.iter().map(|thread| thread.samples * thread.mean).sum::<f64>() / samples;
+    let max = fold_unless_nan(threads.iter().map(|thread| thread.max), f64::max);
+    for (figure, value) in [("Min", min), ("Avg", mean), ("Max", max)] {
+        let heading = Heading::time(format!("{name} {figure}"), unit);
+        draft.add_values(&heading.with_copies(threads.len() as u32), [value]);
     }
     Ok(())
 }

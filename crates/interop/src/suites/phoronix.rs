@@ -1,96 +1,238 @@
 //! Phoronix Test Suite's result files (`composite.xml`): every system of the file becomes a run.
 
-use super::{Draft, Heading, Journal, Result, Text, cleaned, date, ensure, lines};
+use std::collections::BTreeMap;
+
+use super::{
+    Draft, Heading, Journal, Outcome, Result, Starts, Text, clean_text, date, ensure, parse_outcome,
+};
+use crate::figure;
+use crate::text::describe_left_out;
 use crate::xml;
 use catalogue::Metric;
-use roxmltree::Node;
+use roxmltree::{Document, Node};
 
 const ROOT: &str = "PhoronixTestSuite";
 const TOOL: &str = "Phoronix Test Suite";
 
+/// Formats of display whose results are figures; in old files results have none.
+const BAR_FORMATS: [&str; 4] = ["", "BAR_GRAPH", "HORIZONTAL_BAR_GRAPH", "BAR_ANALYZE_GRAPH"];
+
 /// The oldest and the newest version whose result files are known.
 const VERSIONS: std::ops::RangeInclusive<u32> = 5..=10;
 
-/// Systems of a file: each looks through all results.
-const MOST_SYSTEMS: usize = 256;
+/// Maximum systems of a file: for each, all results are looked through.
+const MAX_SYSTEMS: usize = 256;
 
-/// Lists of the system's parts: the element, the fact and its title.
-const PARTS: [(&str, &str, &str); 2] =
+/// Elements with lists of a system's parts, each with the name and label of its fact.
+const PART_LISTS: [(&str, &str, &str); 2] =
     [("Hardware", "imported.hardware", "Hardware"), ("Software", "imported.software", "Software")];
 
-pub(crate) fn is_it(text: &Text<'_>) -> bool {
+pub(crate) fn recognises(text: &Text<'_>) -> bool {
     text.raw.contains(&format!("<{ROOT}>"))
+        && ["<SuiteInformation>", "<TestInformation>"].iter().all(|other| !text.raw.contains(other))
 }
 
-pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let document = xml::document(source.raw)?;
-    let root = document.root_element();
-    let line = |node: Node<'_, '_>| document.text_pos_at(node.range().start).row as usize;
-    let client = descendant(root, "TestClient");
-    let version = client.map_or_else(String::new, |node| content(Some(node)));
-    let major = version.rsplit(" v").next().and_then(|number| number.split('.').next()?.parse().ok());
-    if !major.is_some_and(|major: u32| VERSIONS.contains(&major)) {
-        return Err(source.unknown(client.map_or(1, line), TOOL, &version, "versions 5 to 10"));
+/// Notes where documents begin.
+pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
+    for (number, line) in text.lines() {
+        if line.contains("<?xml") {
+            starts.may_begin(number);
+        }
+        if line.contains(&format!("<{ROOT}>")) {
+            starts.note_mark_or_begin(number, ROOT.to_owned());
+        }
     }
-    let systems: Vec<Node<'_, '_>> = children(root, "System").collect();
-    ensure!(systems.len() <= MOST_SYSTEMS, "it has more than {MOST_SYSTEMS} systems; no result file has as many");
+}
+
+/// Reads every system of the file as a run.
+pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
+    let start = if source.raw.contains("<?xml") { "<?xml" } else { "<PhoronixTestSuite>" };
+    let whole = source.between(start, "</PhoronixTestSuite>");
+    if let Some(whole) = &whole {
+        warn_of_lines_around(source, whole, &mut draft);
+    }
+
+    let source = whole.as_ref().unwrap_or(source);
+    let document = xml::parse(source.raw)?;
+    let file = File { source, document: &document, root: document.root_element() };
+    let version = file.check()?;
+
+    draft.run.tool = format!("{TOOL} {}", version.rsplit(" v").next().unwrap_or_default());
+    draft.run.comment = content(descendant(file.root, "Title"));
+    let (figures, others): (Vec<Node<'_, '_>>, Vec<Node<'_, '_>>) = children(file.root, "Result")
+        .partition(|result| BAR_FORMATS.contains(&display_format(*result).as_str()));
+    let labels = label_results(&figures);
     let mut journals = Vec::new();
-    for system in systems {
+    for system in children(file.root, "System") {
         let mut draft = draft.clone();
+        add_system(system, &mut draft);
+
+        for result in &others {
+            let (title, format) = (content(child(*result, "Title")), display_format(*result));
+            let line = file.line_of(*result);
+            draft
+                .warn(format!("'{title}' (line {line}) is no figure but {format}: it is left out"));
+        }
         let name = content(child(system, "Identifier"));
-        draft.run.tool = format!("{TOOL} {}", version.rsplit(" v").next().unwrap_or_default());
-        draft.host(&name);
-        draft.started(date::plain(&content(child(system, "TimeStamp"))));
-        draft.run.comment = content(descendant(root, "Title"));
-        for (element, fact, title) in PARTS {
-            draft.fact(fact, title, "Imported", &content(child(system, element)));
-        }
-        for part in content(child(system, "Software")).split(", ").chain(content(child(system, "Hardware")).split(", "))
-        {
-            part_of_system(part, &mut draft);
-        }
-        for result in children(root, "Result") {
-            put(result, &name, line(result), &mut draft)?;
+        for (result, label) in figures.iter().zip(&labels) {
+            add_result(*result, label, &name, file.line_of(*result), &mut draft);
         }
         journals.push(draft.finish());
     }
     Ok(journals)
 }
 
-/// Notes one part of a system, such as `Kernel: 6.1.0`.
-fn part_of_system(part: &str, draft: &mut Draft<'_>) {
-    let Some((key, value)) = part.split_once(':') else { return };
+/// Warns of lines before and after the document, which are left out.
+fn warn_of_lines_around(source: &Text<'_>, document: &Text<'_>, draft: &mut Draft<'_>) {
+    let (before, after) = source.raw.split_once(document.raw).unwrap_or_default();
+    for (lines, place) in [(before, "before the XML"), (after, "after the XML")] {
+        if let Some(note) = describe_left_out(lines.lines(), place) {
+            draft.warn(note);
+        }
+    }
+}
+
+/// A result file whose XML is sound.
+struct File<'f, 't> {
+    source: &'f Text<'t>,
+    document: &'f Document<'t>,
+    root: Node<'f, 't>,
+}
+
+impl File<'_, '_> {
+    /// The line of the text in which a node begins.
+    fn line_of(&self, node: Node<'_, '_>) -> usize {
+        let row = self.document.text_pos_at(node.range().start).row as usize;
+        row + self.source.first_line() - 1
+    }
+
+    /// Returns the version, of a file that has systems, not too many, and is of a known one.
+    fn check(&self) -> Result<String> {
+        let systems = children(self.root, "System").count();
+        ensure!(
+            systems > 0,
+            "it is a part of a result of the {TOOL}, without its systems; import composite.xml beside it"
+        );
+        let client = descendant(self.root, "TestClient");
+        let version = client.map_or_else(String::new, |node| content(Some(node)));
+        if !is_known(&version) {
+            let line = client.map_or(1, |client| self.line_of(client));
+            let known = "versions 5 to 10";
+            return Err(self.source.unknown_version_error(line, TOOL, &version, known));
+        }
+        ensure!(
+            systems <= MAX_SYSTEMS,
+            "it has more than {MAX_SYSTEMS} systems; no result file has as many"
+        );
+        Ok(version)
+    }
+}
+
+/// True if the files of a version such as `Phoronix Test Suite v10.8.4` are known.
+fn is_known(version: &str) -> bool {
+    let number = version.rsplit(" v").next().unwrap_or_default();
+    let major = number.split('.').next().and_then(|major| major.parse().ok());
+    major.is_some_and(|major: u32| VERSIONS.contains(&major))
+}
+
+/// Adds the host, the start and the facts of a system.
+fn add_system(system: Node<'_, '_>, draft: &mut Draft<'_>) {
+    draft.set_host(&content(child(system, "Identifier")));
+    draft.set_start(date::from_civil(&content(child(system, "TimeStamp"))));
+    for (element, fact, label) in PART_LISTS {
+        draft.add_fact(fact, label, "Imported", &content(child(system, element)));
+    }
+    for element in ["Software", "Hardware"] {
+        for part in content(child(system, element)).split(", ") {
+            add_part(part, draft);
+        }
+    }
+}
+
+/// Adds one part of a system, such as `Kernel: 6.1.0`, if it is a fact of its own.
+fn add_part(part: &str, draft: &mut Draft<'_>) {
+    let Some((key, value)) = part.split_once(':') else {
+        return;
+    };
     match key.trim() {
-        "Processor" => draft.fact("cpu.model", "Model", "Processor", value),
-        "Kernel" => draft.fact("kernel.release", "Release", "Kernel", value),
-        "OS" => draft.fact("system.os", "Operating system", "System", value),
-        "Compiler" => draft.fact("software.compiler", "Compiler", "Software", value),
+        "Processor" => draft.add_fact("cpu.model", "Model", "Processor", value),
+        "Kernel" => draft.add_fact("kernel.release", "Release", "Kernel", value),
+        "OS" => draft.add_fact("system.os", "Operating system", "System", value),
+        "Compiler" => draft.add_fact("software.compiler", "Compiler", "Software", value),
         _ => {}
     }
 }
 
-/// Makes the cell of a result, unless the system has no figure of it.
-fn put(result: Node<'_, '_>, system: &str, line: usize, draft: &mut Draft<'_>) -> Result<()> {
-    let text_of = |key: &str| content(child(result, key));
-    let entries = child(result, "Data").into_iter().flat_map(|data| children(data, "Entry"));
-    let Some(entry) = { entries }.find(|entry| content(child(*entry, "Identifier")) == system) else { return Ok(()) };
-    let label: Vec<String> =
-        ["Title", "Description"].into_iter().map(text_of).filter(|text| !text.is_empty()).collect();
-    let label = label.join(", ");
-    // Each run of the test; without them what is printed of all.
-    let raw = content(child(entry, "RawString"));
-    let values: Vec<f64> = raw.split(':').filter_map(lines::number).collect();
-    let value = content(child(entry, "Value"));
-    let values = if values.is_empty() { lines::number(&value).into_iter().collect() } else { values };
-    if values.is_empty() && value.is_empty() {
-        draft.warn(format!("'{label}' (line {line}) failed there: it is left out"));
-        return Ok(());
+/// A label for each result: title and description, and where several have these, also an element in
+/// which they differ.
+fn label_results(results: &[Node<'_, '_>]) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    for result in results {
+        let mut parts = vec![content(child(*result, "Title"))];
+        parts.push(content(child(*result, "Description")));
+        parts.retain(|part| !part.is_empty());
+        labels.push(parts.join(", "));
     }
-    ensure!(!values.is_empty(), "it has '{value}' as the figure of '{label}' (line {line}); a number is needed");
-    let metric = if text_of("Proportion") == "LIB" { Metric::Time } else { Metric::Rate };
-    let unit = text_of("Scale");
-    draft.figure(&Heading { label, copies: 1, unit: &unit, metric }, values);
-    Ok(())
+    for element in ["Scale", "Arguments", "Identifier"] {
+        labels = lengthen_twins(labels, results, element);
+    }
+    labels
+}
+
+/// Adds an element of the results to labels that several have, where it differs among these.
+fn lengthen_twins(labels: Vec<String>, results: &[Node<'_, '_>], element: &str) -> Vec<String> {
+    let mut twins: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, label) in labels.iter().enumerate() {
+        twins.entry(label).or_default().push(place);
+    }
+
+    let mut longer = labels.clone();
+    for places in twins.into_values().filter(|places| places.len() > 1) {
+        let texts: Vec<String> =
+            places.iter().map(|place| content(child(results[*place], element))).collect();
+        if texts.iter().all(|text| *text == texts[0]) {
+            continue;
+        }
+        for (place, text) in places.into_iter().zip(texts) {
+            longer[place] = format!("{} ({text})", labels[place]);
+        }
+    }
+    longer
+}
+
+fn display_format(result: Node<'_, '_>) -> String {
+    content(child(result, "DisplayFormat"))
+}
+
+/// Adds the cell of a result, unless the system has no entry in it.
+fn add_result(result: Node<'_, '_>, label: &str, system: &str, line: usize, draft: &mut Draft<'_>) {
+    let mut entries = child(result, "Data").into_iter().flat_map(|data| children(data, "Entry"));
+    let Some(entry) = entries.find(|entry| content(child(*entry, "Identifier")) == system) else {
+        return;
+    };
+
+    // Each run of the test; without them the value that is printed for all.
+    let runs = content(child(entry, "RawString"));
+    let value = content(child(entry, "Value"));
+    let mut outcomes: Vec<Outcome> =
+        runs.split(':').filter(|word| !word.is_empty()).map(parse_outcome).collect();
+    if outcomes.iter().all(Result::is_err) {
+        outcomes = figure::parse_number(&value).map(Ok).into_iter().collect();
+    }
+    if outcomes.is_empty() {
+        let reason = match value.as_str() {
+            "" => "it failed there".to_owned(),
+            value => format!("its value '{value}' is not a number"),
+        };
+        draft.warn(format!("'{label}' (line {line}) is left out, since {reason}"));
+        return;
+    }
+
+    let is_lower_better = content(child(result, "Proportion")) == "LIB";
+    let metric = if is_lower_better { Metric::Time } else { Metric::Rate };
+    let unit = content(child(result, "Scale"));
+    let heading = Heading { label: label.to_owned(), copies: 1, unit: &unit, metric };
+    draft.add_outcomes(&heading, outcomes);
 }
 
 fn children<'a, 'd>(node: Node<'a, 'd>, name: &'a str) -> impl Iterator<Item = Node<'a, 'd>> {
@@ -102,10 +244,10 @@ fn child<'a, 'd>(node: Node<'a, 'd>, name: &'a str) -> Option<Node<'a, 'd>> {
 }
 
 fn descendant<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
-    node.descendants().find(|one| one.has_tag_name(name))
+    node.descendants().find(|descendant| descendant.has_tag_name(name))
 }
 
 /// The text of an element; empty where there is none.
 fn content(node: Option<Node<'_, '_>>) -> String {
-    cleaned(node.and_then(|node| node.text()).unwrap_or_default())
+    clean_text(node.and_then(|node| node.text()).unwrap_or_default())
 }

@@ -5,19 +5,33 @@ use super::super::{counts, kernel, parse};
 use super::Severity::{Disturbs, Note, Spoils};
 use super::{Finding, System, finding};
 
+/// The vulnerabilities of the CPU, a file each.
+const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
+
 /// Clock sources that user space reads without entering the kernel.
 const FAST_CLOCKS: &[&str] = &[
-    "tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "timebase", "tod", "riscv_clocksource",
-    "Constant", "stick",
+    "tsc",
+    "arch_sys_counter",
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "timebase",
+    "tod",
+    "riscv_clocksource",
+    "Constant",
+    "stick",
 ];
 
 pub fn debug(system: &System) -> Option<Finding> {
     let options = kernel::debug_options(system.machine)?;
-    let what = format!(
+    if options.is_empty() {
+        return None;
+    }
+
+    let problem = format!(
         "this is a debugging kernel ({}): it is many times slower than a production kernel",
         options.join(", ")
     );
-    (!options.is_empty()).then(|| finding(Spoils, what, "boot a kernel built without these options"))?
+    finding(Spoils, problem, "boot a kernel built without these options")
 }
 
 pub fn clock_source(system: &System) -> Option<Finding> {
@@ -26,14 +40,20 @@ pub fn clock_source(system: &System) -> Option<Finding> {
     if FAST_CLOCKS.contains(&current.as_str()) {
         return None;
     }
-    let there = system.machine.read(&format!("{dir}/available_clocksource")).unwrap_or_default();
-    let better = FAST_CLOCKS.iter().find(|clock| there.split_whitespace().any(|c| c == **clock));
+
+    let available =
+        system.machine.read(&format!("{dir}/available_clocksource")).unwrap_or_default();
+    let better =
+        FAST_CLOCKS.iter().find(|fast| available.split_whitespace().any(|clock| clock == **fast));
     let fix = match better {
         Some(clock) => format!("echo {clock} | sudo tee {dir}/current_clocksource"),
-        None => "sudo dmesg | grep -i -e tsc -e clocksource shows why the kernel rejected a better one".to_string(),
+        None => {
+            "sudo dmesg | grep -i -e tsc -e clocksource shows why the kernel rejected a better one"
+                .to_string()
+        }
     };
-    let what = format!("the clock source is {current}: every clock reading is a system call");
-    finding(Disturbs, what, fix)
+    let problem = format!("the clock source is {current}: every clock reading is a system call");
+    finding(Disturbs, problem, fix)
 }
 
 pub fn audit(system: &System) -> Option<Finding> {
@@ -64,28 +84,44 @@ pub fn audit(system: &System) -> Option<Finding> {
 
 pub fn seccomp(system: &System) -> Option<Finding> {
     let mode = system.machine.field("/proc/self/status", "Seccomp")?;
-    let what = "a seccomp filter runs before every system call of this process and its children";
+    // 2: a filter; 1 is the strict mode, in which nothing could be run.
+    if mode != "2" {
+        return None;
+    }
+
+    let problem = "a seccomp filter runs before every system call of this process and its children";
     let fix = "docker run --security-opt seccomp=unconfined; under systemd, an empty SystemCallFilter= for the unit";
-    (mode == "2").then(|| finding(Disturbs, what, fix))?
+    finding(Disturbs, problem, fix)
 }
 
 pub fn mitigations(system: &System) -> Option<Finding> {
-    let dir = "/sys/devices/system/cpu/vulnerabilities";
-    let mut names = system.machine.list(dir);
+    let mut names = system.machine.list(VULNERABILITIES);
     names.retain(|name| {
-        let state = system.machine.read(&format!("{dir}/{name}"));
+        let state = system.machine.read(&format!("{VULNERABILITIES}/{name}"));
         state.is_some_and(|state| state.starts_with("Mitigation"))
     });
-    let what = format!("system calls and context switches pay for the mitigations of {}", names.join(", "));
+    if names.is_empty() {
+        return None;
+    }
+
+    let problem = format!(
+        "system calls and context switches pay for the mitigations of {}",
+        names.join(", ")
+    );
     let fix = "none needed: compare machines with the same mitigations. To measure their cost, boot once \
                with mitigations=off on a machine that nobody else uses";
-    (!names.is_empty()).then(|| finding(Note, what, fix))?
+    finding(Note, problem, fix)
 }
 
 pub fn huge_pages(system: &System) -> Option<Finding> {
     let file = "/sys/kernel/mm/transparent_hugepage/enabled";
     let line = system.machine.read(file)?;
-    let what = "transparent huge pages are always on: memory tests depend on how fragmented memory is";
+    if parse::chosen(&line) != Some("always") {
+        return None;
+    }
+
+    let problem =
+        "transparent huge pages are always on: memory tests depend on how fragmented memory is";
     let fix = format!("echo madvise | sudo tee {file}");
-    (parse::chosen(&line) == Some("always")).then(|| finding(Note, what, fix))?
+    finding(Note, problem, fix)
 }

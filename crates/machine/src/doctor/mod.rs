@@ -17,17 +17,17 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The time for which the doctor watches the CPUs: twenty ticks of each.
-const LOOK: Duration = Duration::from_millis(200);
+const WATCHED_TIME: Duration = Duration::from_millis(200);
 
 /// The system that checks examine.
 struct System<'a> {
     machine: &'a Machine,
     dir: &'a Path,
-    /// Load averages and runnable tasks are those at the end of [`LOOK`].
+    /// Load averages and runnable tasks are those at the end of [`WATCHED_TIME`].
     noise: Noise,
     /// CPUs that were busy; `None` if the kernel does not report it.
     busy_cpus: Option<f64>,
-    /// Share of CPU time stolen, 0 to 1: during [`LOOK`], and since boot.
+    /// Share of CPU time stolen, 0 to 1: during [`WATCHED_TIME`], and since boot.
     steal: Option<f64>,
     steal_since_boot: Option<f64>,
 }
@@ -64,20 +64,25 @@ const CHECKS: &[Check] = &[
     ("software.locale", storage::locale),
 ];
 
-/// Returns what will spoil a run on this machine now, worst first; takes a fifth of a second.
-/// `dir` is where the file tests work.
+/// Everything that will spoil a run on this machine now, the worst first. Takes a fifth of a
+/// second. `dir` is where the file tests work.
 pub fn doctor(machine: &Machine, dir: &Path) -> Vec<Finding> {
-    let (before, processes) = (sample(machine), processes::times(machine));
-    std::thread::sleep(LOOK);
+    let before = sample(machine);
+    let processes_before = processes::read_processes(machine);
+    std::thread::sleep(WATCHED_TIME);
     let mut findings = examine(machine, dir, &before, &sample(machine));
-    let busiest = processes::busiest(&processes, &processes::times(machine), LOOK);
-    if let Some(busy) = findings.iter_mut().find(|finding| finding.name == "load.busy" && !busiest.is_empty()) {
+    let processes_after = processes::read_processes(machine);
+
+    let busiest = processes::name_busiest(&processes_before, &processes_after, WATCHED_TIME);
+    if !busiest.is_empty()
+        && let Some(busy) = findings.iter_mut().find(|finding| finding.name == "load.busy")
+    {
         busy.what += &format!("; the busiest: {}", busiest.join(", "));
     }
     findings
 }
 
-/// The same, from two samples taken already.
+/// As [`doctor`], from two samples taken already and without the names of processes.
 pub fn examine(machine: &Machine, dir: &Path, before: &Sample, after: &Sample) -> Vec<Finding> {
     let shares = noise::shares(before, after);
     let system = System {
@@ -88,13 +93,17 @@ pub fn examine(machine: &Machine, dir: &Path, before: &Sample, after: &Sample) -
         steal: shares.map(|(_, steal)| steal),
         steal_since_boot: noise::shares_since_boot(after).map(|(_, steal)| steal),
     };
-    let named = |(name, check): &Check| Some(Finding { name: (*name).to_owned(), ..check(&system)? });
-    let mut findings: Vec<Finding> = CHECKS.iter().filter_map(named).collect();
+
+    let mut findings = Vec::new();
+    for (name, check) in CHECKS {
+        let found = check(&system);
+        findings.extend(found.map(|finding| Finding { name: (*name).to_owned(), ..finding }));
+    }
     findings.sort_by_key(|finding| finding.severity);
     findings
 }
 
-/// Returns a finding; the table adds its name.
+/// A finding; the table adds its name.
 fn finding(severity: Severity, what: impl Into<String>, fix: impl Into<String>) -> Option<Finding> {
     Some(Finding { severity, name: String::new(), what: what.into(), fix: fix.into() })
 }

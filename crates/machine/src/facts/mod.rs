@@ -37,12 +37,31 @@ struct Value {
     quantity: Option<Quantity>,
 }
 
-const fn text(name: &'static str, label: &'static str, read: fn(&Machine, &Path) -> Option<String>) -> Row {
+const fn text(
+    name: &'static str,
+    label: &'static str,
+    read: fn(&Machine, &Path) -> Option<String>,
+) -> Row {
     Row { name, label, read: Read::Text(read) }
 }
 
-const fn value(name: &'static str, label: &'static str, read: fn(&Machine, &Path) -> Option<Value>) -> Row {
+const fn value(
+    name: &'static str,
+    label: &'static str,
+    read: fn(&Machine, &Path) -> Option<Value>,
+) -> Row {
     Row { name, label, read: Read::Value(read) }
+}
+
+impl Row {
+    fn read_fact(&self, group: &str, machine: &Machine, dir: &Path) -> Option<Fact> {
+        let value = match self.read {
+            Read::Text(read) => Value::text(read(machine, dir)?),
+            Read::Value(read) => read(machine, dir)?,
+        };
+        let text = to_one_line(&value.text);
+        (!text.is_empty()).then(|| Fact::new([self.name, self.label, group], text, value.quantity))
+    }
 }
 
 impl Value {
@@ -86,53 +105,48 @@ const TABLE: &[(&str, &[Row])] = &[
     ("Software", software::ROWS),
 ];
 
-/// Everything that is known of the system, in the order of the report; what it does not tell is
-/// left out. `dir` is the directory the file tests use. Of the kernel's command line it has
-/// what can change a figure.
+/// All facts that the system reports, in the order of the report. `dir` is the directory of the
+/// file tests. The kernel's command line has only the parameters that can change a figure.
 pub fn facts(machine: &Machine, dir: &Path) -> Facts {
     collect(machine, dir).into_iter().collect()
 }
 
-/// The same with the kernel's whole command line, which may hold addresses and keys.
+/// [`facts`], with the kernel's whole command line, which may have addresses and keys.
 pub fn all_facts(machine: &Machine, dir: &Path) -> Facts {
     let mut facts = collect(machine, dir);
-    let line = super::kernel::command_line(machine);
-    if let Some((line, fact)) = line.zip(facts.iter_mut().find(|fact| fact.name == kernel::COMMAND_LINE)) {
-        fact.value = one_line(&line);
+    if let Some(line) = super::kernel::command_line(machine)
+        && let Some(fact) = facts.iter_mut().find(|fact| fact.name == kernel::COMMAND_LINE)
+    {
+        fact.value = to_one_line(&line);
     }
     facts.into_iter().collect()
 }
 
 fn collect(machine: &Machine, dir: &Path) -> Vec<Fact> {
-    let rows = TABLE.iter().flat_map(|(group, rows)| rows.iter().map(move |row| (*group, row)));
-    let read = |(group, row): (&str, &Row)| {
-        let value = match row.read {
-            Read::Text(read) => Value::text(read(machine, dir)?),
-            Read::Value(read) => read(machine, dir)?,
-        };
-        let text = one_line(&value.text);
-        (!text.is_empty()).then(|| Fact::new([row.name, row.label, group], text, value.quantity))
-    };
-    let mut facts: Vec<Fact> = rows.filter_map(read).chain(vulnerabilities::facts(machine)).collect();
+    let mut facts: Vec<Fact> = Vec::new();
+    for (group, rows) in TABLE {
+        facts.extend(rows.iter().filter_map(|row| row.read_fact(group, machine, dir)));
+    }
+    facts.extend(vulnerabilities::facts(machine));
+
     facts.sort_by_key(|fact| TABLE.iter().position(|(group, _)| *group == fact.group));
     facts
 }
 
 /// A value is one line of printable text, whatever a file held.
-fn one_line(value: &str) -> String {
-    let blank = |c: char| if c.is_control() { ' ' } else { c };
-    let value: String = value.chars().map(blank).collect();
-    value.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+fn to_one_line(value: &str) -> String {
+    let printable: String =
+        value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    printable.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The state of a switch whose file has one of the words `on` where it is on.
-fn switched(machine: &Machine, file: &str, on: &[&str]) -> Option<String> {
-    machine.read(file).map(|word| on_off(on.contains(&word.as_str())))
+/// The state of a switch by its file, which has one of `on_words` if the switch is on.
+fn switch_state(machine: &Machine, file: &str, on_words: &[&str]) -> Option<String> {
+    machine.read(file).map(|word| on_or_off(on_words.contains(&word.as_str())))
 }
 
-/// `on` or `off`.
-fn on_off(on: bool) -> String {
-    if on { "on" } else { "off" }.to_string()
+fn on_or_off(is_on: bool) -> String {
+    if is_on { "on" } else { "off" }.to_string()
 }
 
 #[cfg(test)]
@@ -142,7 +156,8 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_dotted() {
-        let names: Vec<&str> = TABLE.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.name)).collect();
+        let names: Vec<&str> =
+            TABLE.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.name)).collect();
         let unique: BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(unique.len(), names.len());
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._".contains(c);
@@ -153,6 +168,6 @@ mod tests {
 
     #[test]
     fn a_value_is_one_line() {
-        assert_eq!(one_line("a\tb\n  c\0\x1b[0m"), "a b c [0m");
+        assert_eq!(to_one_line("a\tb\n  c\0\x1b[0m"), "a b c [0m");
     }
 }

@@ -1,31 +1,42 @@
 //! The parameters of the kernel's command line that can change a figure.
 //!
-//! The rest is nobody's business: after `--` stand init's arguments, and elsewhere addresses, keys and labels of disks.
+//! The rest is private: init's arguments come after `--`, and elsewhere there are addresses, keys
+//! and labels of disks.
 
-/// Parameters that can change a figure.
-const KEPT: &str = include_str!("parameters.txt");
+/// Names of parameters that can change a figure; `*` stands for any end.
+const KEPT_PARAMETERS: &str = include_str!("parameters.txt");
 
-/// Returns the parameters of a command line that can change a figure, and how many others there are.
+/// The parameters of a command line that can change a figure, and the number of the others.
 pub fn relevant(line: &str) -> String {
-    let line = line.trim();
-    let kernel = line.split_once(" -- ").map_or(line, |(kernel, _)| kernel);
-    let words: Vec<&str> = kernel.split_whitespace().take_while(|word| *word != "--").collect();
-    let mut kept: Vec<&str> = words.iter().copied().filter(|word| is_kept(word)).collect();
-    let others = line.split_whitespace().filter(|word| *word != "--").count() - kept.len();
-    let count = if others == 0 { String::new() } else { format!("({others} more)") };
-    kept.extend((!count.is_empty()).then_some(count.as_str()));
+    let mut kept: Vec<String> = line
+        .split_whitespace()
+        .take_while(|word| *word != "--")
+        .filter(|word| is_kept(word))
+        .map(str::to_owned)
+        .collect();
+    let count = line.split_whitespace().filter(|word| *word != "--").count();
+    if count > kept.len() {
+        kept.push(format!("({} more)", count - kept.len()));
+    }
     kept.join(" ")
 }
 
-/// Returns true if a parameter is listed, and its value nothing but names and numbers.
+/// True if a parameter is listed, and its value consists of names and numbers.
 fn is_kept(word: &str) -> bool {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
-    let lines = KEPT.lines().filter(|line| !line.starts_with('#'));
-    let is_named = lines.flat_map(str::split_whitespace).any(|known| match known.strip_suffix('*') {
-        Some(begin) => name.starts_with(begin),
-        None => name == known,
-    });
-    is_named && value.chars().all(|c| c.is_ascii_alphanumeric() || "_,.:+-".contains(c))
+    is_listed(name)
+        && value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_,.:+-".contains(letter))
+}
+
+fn is_listed(name: &str) -> bool {
+    KEPT_PARAMETERS
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .any(|known| match known.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == known,
+        })
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! The CPUs: what they are, how many, how fast, and who decides it.
 
 use super::super::{Machine, arm, core_id, counts, frequency, parse};
-use super::{Path, Row, Value, on_off, text, value};
+use super::{Path, Row, Value, on_or_off, text, value};
 use std::collections::BTreeSet;
 
 const CPU: &str = "/sys/devices/system/cpu";
+
+/// The start of /proc/cpuinfo that is read: it has the first CPU.
+const CPUINFO_START_BYTES: u64 = 16_384;
 
 pub(super) const ROWS: &[Row] = &[
     text("cpu.model", "Model", model),
@@ -25,12 +28,18 @@ pub(super) const ROWS: &[Row] = &[
     value("cpu.frequency.base", "Base frequency", |m, _| policies_mhz(m, "base_frequency")),
     value("cpu.frequency.min", "Lowest frequency", |m, _| policies_mhz(m, "cpuinfo_min_freq")),
     value("cpu.frequency.max", "Highest frequency", |m, _| policies_mhz(m, "cpuinfo_max_freq")),
-    value("cpu.frequency.limit", "Highest frequency allowed", |m, _| policies_mhz(m, "scaling_max_freq")),
+    value("cpu.frequency.limit", "Highest frequency allowed", |m, _| {
+        policies_mhz(m, "scaling_max_freq")
+    }),
     value("cpu.frequency.now", "Frequency now", |m, _| frequency::now_mhz(m).map(mhz)),
-    text("cpu.frequency.driver", "Frequency driver", |m, _| frequency::policies(m, "scaling_driver")),
+    text("cpu.frequency.driver", "Frequency driver", |m, _| {
+        frequency::policies(m, "scaling_driver")
+    }),
     text("cpu.governor", "Governor", |m, _| frequency::policies(m, "scaling_governor")),
-    text("cpu.energy_preference", "Energy preference", |m, _| frequency::policies(m, "energy_performance_preference")),
-    text("cpu.boost", "Boost", |m, _| frequency::boost(m).map(on_off)),
+    text("cpu.energy_preference", "Energy preference", |m, _| {
+        frequency::policies(m, "energy_performance_preference")
+    }),
+    text("cpu.boost", "Boost", |m, _| frequency::boost(m).map(on_or_off)),
     text("cpu.idle.driver", "Idle driver", |m, _| m.read(&format!("{CPU}/cpuidle/current_driver"))),
     text("cpu.idle.governor", "Idle governor", idle_governor),
     text("cpu.idle.states", "Idle states", idle_states),
@@ -40,21 +49,22 @@ fn mhz(frequency: f64) -> Value {
     Value::number(frequency, "MHz", format!("{frequency:.0} MHz"))
 }
 
-/// A frequency of every policy: a number where all agree.
+/// A frequency of every policy: a number if all agree.
 fn policies_mhz(machine: &Machine, file: &str) -> Option<Value> {
-    let found = frequency::policies_mhz(machine, file);
-    match found.first() {
-        Some(first) if found.iter().all(|other| other == first) => Some(mhz(*first as f64)),
-        _ => parse::tally(found.iter().map(|mhz| format!("{mhz} MHz"))).map(Value::text),
+    let frequencies = frequency::policies_mhz(machine, file);
+    match frequencies.first() {
+        Some(first) if frequencies.iter().all(|other| other == first) => Some(mhz(*first as f64)),
+        _ => parse::tally(frequencies.iter().map(|mhz| format!("{mhz} MHz"))).map(Value::text),
     }
 }
 
 /// The value of the first CPU; the file is long where there are many.
 fn cpuinfo(machine: &Machine, key: &str) -> Option<String> {
-    parse::field(&machine.read_start("/proc/cpuinfo", 16_384)?, key).map(str::to_string)
+    let text = machine.read_start("/proc/cpuinfo", CPUINFO_START_BYTES)?;
+    parse::field(&text, key).map(str::to_string)
 }
 
-/// Every architecture has a word of its own for it.
+/// The model of the CPU: every architecture has a key of its own for it.
 fn model(machine: &Machine, _: &Path) -> Option<String> {
     let keys = ["model name", "cpu model", "Model Name", "uarch", "cpu", "Processor"];
     let named = keys.iter().find_map(|key| cpuinfo(machine, key));
@@ -65,9 +75,9 @@ fn model(machine: &Machine, _: &Path) -> Option<String> {
 }
 
 fn stepping(machine: &Machine, _: &Path) -> Option<String> {
-    let parts = ["cpu family", "model", "stepping"].map(|key| cpuinfo(machine, key));
-    let parts = parts.into_iter().collect::<Option<Vec<String>>>()?;
-    Some(parts.join(" "))
+    let numbers: Option<Vec<String>> =
+        ["cpu family", "model", "stepping"].into_iter().map(|key| cpuinfo(machine, key)).collect();
+    Some(numbers?.join(" "))
 }
 
 fn nohz_full(machine: &Machine, _: &Path) -> Option<String> {
@@ -78,49 +88,70 @@ fn nohz_full(machine: &Machine, _: &Path) -> Option<String> {
 /// Sockets, cores and threads of the CPUs that are online.
 fn topology(machine: &Machine, _: &Path) -> Option<String> {
     let cpus = counts::online(machine);
-    let [sockets, cores] = ["physical_package_id", "thread_siblings_list"].map(|file| {
-        let ids = cpus.iter().filter_map(|cpu| machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}")));
-        ids.collect::<BTreeSet<String>>()
-    });
+    let sockets = distinct_values(machine, &cpus, "physical_package_id");
+    let cores = distinct_values(machine, &cpus, "thread_siblings_list");
     if sockets.is_empty() || cores.is_empty() {
         return None;
     }
+
     let parts = [(sockets.len(), "socket"), (cores.len(), "core"), (cpus.len(), "thread")];
     Some(parts.map(|(count, noun)| words::count(count, noun)).join(", "))
 }
 
-/// Groups of cores within a socket that share something, such as a cache or a clock.
+/// Groups of cores within a socket that share something, such as a cache or a clock. `None` where
+/// they are no other groups than cores or sockets.
 fn clusters(machine: &Machine, _: &Path) -> Option<String> {
     let cpus = counts::online(machine);
-    let lists = |file: &str| {
-        let read = |cpu: &usize| machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}"));
-        let mut lists: Vec<String> = cpus.iter().filter_map(read).collect();
-        let mut known = BTreeSet::new();
-        lists.retain(|list| known.insert(list.clone()));
-        lists
-    };
-    let clusters = lists("cluster_cpus_list");
-    let others = ["thread_siblings_list", "core_siblings_list"];
+    let clusters = distinct_values(machine, &cpus, "cluster_cpus_list");
+    let is_distinct = ["thread_siblings_list", "core_siblings_list"]
+        .into_iter()
+        .all(|file| distinct_values(machine, &cpus, file) != clusters);
+    if clusters.is_empty() || !is_distinct {
+        return None;
+    }
+
     let count = words::count(clusters.len(), "cluster");
-    let are_their_own = !clusters.is_empty() && others.into_iter().all(|file| lists(file) != clusters);
-    are_their_own.then(|| format!("{count}: CPUs {}", clusters.join("; ")))
+    Some(format!("{count}: CPUs {}", clusters.join("; ")))
 }
 
-/// Returns the speed of the cores beside the fastest, which has 1024, where they differ.
+/// The values that a file of the CPUs' topology has, each once, in the order of the CPUs.
+fn distinct_values(machine: &Machine, cpus: &[usize], file: &str) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for cpu in cpus {
+        if let Some(value) = machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}")) {
+            values.push(value);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    values.retain(|value| seen.insert(value.clone()));
+    values
+}
+
+/// The capacities of the CPUs, on a scale where the fastest has 1024; `None` if they are equal or
+/// not known.
 fn capacities(machine: &Machine, _: &Path) -> Option<String> {
-    let read = |cpu: &usize| machine.read(&format!("{CPU}/cpu{cpu}/cpu_capacity"));
-    let found: Vec<String> = counts::online(machine).iter().filter_map(read).collect();
-    let differ = found.iter().any(|capacity| *capacity != found[0]);
-    differ.then(|| parse::tally(found)).flatten()
+    let capacities: Vec<String> = counts::online(machine)
+        .iter()
+        .filter_map(|cpu| machine.read(&format!("{CPU}/cpu{cpu}/cpu_capacity")))
+        .collect();
+    if capacities.iter().all(|capacity| *capacity == capacities[0]) {
+        return None;
+    }
+
+    parse::tally(capacities)
 }
 
 fn numa(machine: &Machine, _: &Path) -> Option<String> {
     let dir = "/sys/devices/system/node";
-    let nodes = machine.numbered(dir, "node");
-    let cpus: Vec<String> =
-        nodes.iter().map(|node| machine.read(&format!("{dir}/{node}/cpulist")).unwrap_or("none".to_string())).collect();
-    let count = words::count(nodes.len(), "node");
-    (!nodes.is_empty()).then(|| format!("{count}: CPUs {}", cpus.join("; ")))
+    let mut lists = Vec::new();
+    for node in machine.numbered(dir, "node") {
+        let cpus = machine.read(&format!("{dir}/{node}/cpulist"));
+        lists.push(cpus.unwrap_or("none".to_string()));
+    }
+    if lists.is_empty() {
+        return None;
+    }
+    Some(format!("{}: CPUs {}", words::count(lists.len(), "node"), lists.join("; ")))
 }
 
 fn idle_governor(machine: &Machine, _: &Path) -> Option<String> {
@@ -131,11 +162,12 @@ fn idle_governor(machine: &Machine, _: &Path) -> Option<String> {
 /// The states of the first CPU and the time each takes to leave.
 fn idle_states(machine: &Machine, _: &Path) -> Option<String> {
     let dir = format!("{CPU}/cpu0/cpuidle");
-    let state = |state: &String| {
-        let name = machine.read(&format!("{dir}/{state}/name"))?;
-        let latency = machine.read(&format!("{dir}/{state}/latency")).unwrap_or("?".to_string());
-        Some(format!("{name} {latency} µs"))
-    };
-    let states: Vec<String> = machine.numbered(&dir, "state").iter().filter_map(state).collect();
+    let mut states = Vec::new();
+    for state in machine.numbered(&dir, "state") {
+        if let Some(name) = machine.read(&format!("{dir}/{state}/name")) {
+            let latency = machine.read(&format!("{dir}/{state}/latency"));
+            states.push(format!("{name} {} µs", latency.unwrap_or("?".to_string())));
+        }
+    }
     (!states.is_empty()).then(|| states.join(", "))
 }

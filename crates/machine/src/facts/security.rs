@@ -2,14 +2,16 @@
 
 use super::super::Machine;
 use super::super::auditing::{self, State};
-use super::{Path, Row, on_off, switched, text};
+use super::{Path, Row, on_or_off, switch_state, text};
 
 pub(super) const ROWS: &[Row] = &[
     text("security.audit", "Auditing", audit),
     text("security.login_id", "Login id", login_id),
     text("security.lsm", "Security modules", |m, _| m.read("/sys/kernel/security/lsm")),
     text("security.selinux", "SELinux", selinux),
-    text("security.apparmor", "AppArmor", |m, _| switched(m, "/sys/module/apparmor/parameters/enabled", &["Y"])),
+    text("security.apparmor", "AppArmor", |m, _| {
+        switch_state(m, "/sys/module/apparmor/parameters/enabled", &["Y"])
+    }),
     text("security.lockdown", "Lockdown", lockdown),
     text("security.aslr", "Address randomisation", aslr),
     text("security.seccomp", "Seccomp", seccomp),
@@ -17,7 +19,9 @@ pub(super) const ROWS: &[Row] = &[
     text("security.store_bypass", "Store bypass of this process", |m, _| {
         m.field("/proc/self/status", "Speculation_Store_Bypass")
     }),
-    text("security.bpf_jit_harden", "BPF JIT hardening", |m, _| m.read("/proc/sys/net/core/bpf_jit_harden")),
+    text("security.bpf_jit_harden", "BPF JIT hardening", |m, _| {
+        m.read("/proc/sys/net/core/bpf_jit_harden")
+    }),
 ];
 
 fn audit(machine: &Machine, _: &Path) -> Option<String> {
@@ -26,13 +30,16 @@ fn audit(machine: &Machine, _: &Path) -> Option<String> {
         State::Off => "off since boot (audit=0)",
         State::On => "on since boot (audit=1)",
         State::Daemon => "auditd runs",
-        State::WasOn => "was on earlier in this boot: system calls of new processes stay slower until a reboot",
+        State::WasOn => {
+            "was on earlier in this boot: system calls of new processes stay slower until a reboot"
+        }
         State::Unknown => "auditd is not running; rules unknown",
     };
     Some(state.to_string())
 }
 
-/// Returns the user that this session's processes are audited as; it does not say that they are audited.
+/// The user that this session's processes are audited as; it does not say that they are
+/// audited.
 fn login_id(machine: &Machine, _: &Path) -> Option<String> {
     let id = machine.read("/proc/self/loginuid")?;
     Some(if id == u32::MAX.to_string() { "unset".to_string() } else { id })
@@ -72,5 +79,5 @@ fn seccomp(machine: &Machine, _: &Path) -> Option<String> {
 }
 
 fn no_new_privs(machine: &Machine, _: &Path) -> Option<String> {
-    machine.field("/proc/self/status", "NoNewPrivs").map(|value| on_off(value == "1"))
+    machine.field("/proc/self/status", "NoNewPrivs").map(|value| on_or_off(value == "1"))
 }

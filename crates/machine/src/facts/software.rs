@@ -9,9 +9,9 @@ pub(super) const ROWS: &[Row] = &[
     text("software.lang", "LANG", |_, _| variable("LANG")),
     text("software.lc_all", "LC_ALL", |_, _| variable("LC_ALL")),
     text("software.locale", "Locale en_US.utf8", |m, _| {
-        let known = userland::has_locales(m) && m.exists("/usr/lib");
+        let is_known = userland::has_locales(m) && m.exists("/usr/lib");
         let state = if userland::locale_installed(m) { "installed" } else { "missing" };
-        known.then(|| state.to_string())
+        is_known.then(|| state.to_string())
     }),
 ];
 

@@ -5,8 +5,12 @@ use super::super::{Machine, link, parse};
 use super::{Path, Row, Value, text, value};
 
 pub(super) const ROWS: &[Row] = &[
-    text("storage.dir", "Directory under test", |m, dir| Some(mounts::absolute(m, dir).display().to_string())),
-    text("storage.file_system", "File system", |m, dir| Some(mounts::containing(m, dir)?.file_system)),
+    text("storage.dir", "Directory under test", |m, dir| {
+        Some(mounts::absolute(m, dir).display().to_string())
+    }),
+    text("storage.file_system", "File system", |m, dir| {
+        Some(mounts::containing(m, dir)?.file_system)
+    }),
     text("storage.mount_point", "Mounted at", |m, dir| Some(mounts::containing(m, dir)?.point)),
     text("storage.device", "Device", |m, dir| Some(mounts::containing(m, dir)?.source)),
     text("storage.options", "Mount options", |m, dir| Some(options(&mounts::containing(m, dir)?))),
@@ -26,6 +30,7 @@ fn options(mount: &Mount) -> String {
             options.push(option);
         }
     }
+
     options.join(",")
 }
 

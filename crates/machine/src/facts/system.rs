@@ -25,8 +25,8 @@ fn time(_: &Machine, _: &Path) -> Option<String> {
 
 /// The architecture of the kernel; a 32-bit tool may run on a 64-bit one.
 fn architecture(machine: &Machine, _: &Path) -> Option<String> {
-    let told = machine.read("/proc/sys/kernel/arch");
-    told.or_else(|| {
+    let of_kernel = machine.read("/proc/sys/kernel/arch");
+    of_kernel.or_else(|| {
         let name = machine.is_live().then(rustix::system::uname)?;
         Some(name.machine().to_string_lossy().into_owned())
     })

@@ -36,7 +36,9 @@ fn finding_after(
 fn power_is_from_the_mains_or_the_battery_is_of_a_mouse() -> Outcome {
     let fixture = Fixture::unpack("bare-metal-intel")?;
     let supply = "/sys/class/power_supply";
-    let battery = |file: &str, body: &str| finding_after(&fixture, "load.battery", &format!("{supply}/{file}"), body);
+    let battery = |file: &str, body: &str| {
+        finding_after(&fixture, "load.battery", &format!("{supply}/{file}"), body)
+    };
     assert_eq!(battery("AC/online", "1")?, None, "plugged in");
     assert!(battery("AC/online", "0")?.is_some(), "unplugged");
     assert_eq!(battery("BAT0/scope", "Device")?, None, "a mouse");
@@ -83,10 +85,20 @@ fn fixes_fit_the_machine() -> Outcome {
     assert_eq!(fix("limits.nofile", limits, &files("64 160"))?, "ulimit -n 160");
     assert!(fix("limits.nofile", limits, &files("64 159"))?.starts_with("as root:"));
     let mounts = "/proc/self/mountinfo";
-    assert!(fix("storage.file_system", mounts, "1 0 0:9 / /srv rw - fuse.mergerfs a rw")?.contains("--dir"));
-    assert!(fix("storage.file_system", mounts, "1 0 0:9 / /srv rw - aufs none rw")?.contains("--dir"));
-    assert!(fix("storage.read_only", mounts, "1 0 0:9 / /srv ro - ext4 /dev/sda rw")?.contains("--dir"));
-    assert!(fix("cpu.boost", "/sys/devices/system/cpu/intel_pstate/no_turbo", "0")?.starts_with("echo 1"));
+    assert!(
+        fix("storage.file_system", mounts, "1 0 0:9 / /srv rw - fuse.mergerfs a rw")?
+            .contains("--dir")
+    );
+    assert!(
+        fix("storage.file_system", mounts, "1 0 0:9 / /srv rw - aufs none rw")?.contains("--dir")
+    );
+    assert!(
+        fix("storage.read_only", mounts, "1 0 0:9 / /srv ro - ext4 /dev/sda rw")?.contains("--dir")
+    );
+    assert!(
+        fix("cpu.boost", "/sys/devices/system/cpu/intel_pstate/no_turbo", "0")?
+            .starts_with("echo 1")
+    );
     fs::remove_file(fixture.path("/sys/devices/system/cpu/intel_pstate/no_turbo"))?;
     assert!(fix("cpu.boost", "/sys/devices/system/cpu/cpufreq/boost", "1")?.starts_with("echo 0"));
     Ok(())

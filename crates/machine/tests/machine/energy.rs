@@ -30,7 +30,9 @@ fn count(fixture: &Fixture, zone: &str, joules: f64) -> std::io::Result<()> {
 #[test]
 fn packages_and_their_memory_are_counted_once() -> Outcome {
     let fixture = empty()?;
-    for (zone, name) in [("0", "package-0"), ("0:0", "core"), ("0:1", "dram"), ("1", "package-1"), ("2", "psys")] {
+    for (zone, name) in
+        [("0", "package-0"), ("0:0", "core"), ("0:1", "dram"), ("1", "package-1"), ("2", "psys")]
+    {
         domain(&fixture, zone, name, 100.0)?;
     }
     fixture.write("/sys/class/powercap/intel-rapl-mmio:0/name", "package-0\n")?;
@@ -38,7 +40,8 @@ fn packages_and_their_memory_are_counted_once() -> Outcome {
     let energy = energy(&fixture)?;
     assert_eq!(energy.name(), "powercap: package-0, package-0 dram, package-1");
     let before = energy.read().ok_or("no reading")?;
-    for (zone, joules) in [("0", 110.0), ("0:0", 107.0), ("0:1", 101.0), ("1", 104.0), ("2", 130.0)] {
+    for (zone, joules) in [("0", 110.0), ("0:0", 107.0), ("0:1", 101.0), ("1", 104.0), ("2", 130.0)]
+    {
         count(&fixture, zone, joules)?;
     }
     let after = energy.read().ok_or("no reading")?;
@@ -82,7 +85,10 @@ fn sensor_chips_count_where_powercap_does_not() -> Outcome {
     };
     chip(0, "name", "i915")?;
     chip(0, "energy1_input", "7000000")?;
-    assert!(matches!(EnergySource::find(&fixture.machine()), EnergySource::Missing), "a card is not the machine");
+    assert!(
+        matches!(EnergySource::find(&fixture.machine()), EnergySource::Missing),
+        "a card is not the machine"
+    );
     chip(3, "name", "fam15h_power")?;
     chip(3, "power1_input", "30000000")?;
     chip(4, "name", "power_meter")?;
@@ -96,7 +102,11 @@ fn sensor_chips_count_where_powercap_does_not() -> Outcome {
         chip(5, &format!("energy{number}_label"), label)?;
         chip(5, &format!("energy{number}_input"), "2000000")?;
     }
-    assert_eq!(energy(&fixture)?.name(), "hwmon: amd_energy Esocket0, amd_energy Esocket1", "cores are in sockets");
+    assert_eq!(
+        energy(&fixture)?.name(),
+        "hwmon: amd_energy Esocket0, amd_energy Esocket1",
+        "cores are in sockets"
+    );
     domain(&fixture, "0", "package-0", 1.0)?;
     assert_eq!(energy(&fixture)?.name(), "powercap: package-0");
     Ok(())

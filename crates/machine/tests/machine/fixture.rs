@@ -13,8 +13,15 @@ use tempfile::TempDir;
 
 pub type Outcome = Result<(), Box<dyn Error>>;
 
-pub const MACHINES: &[&str] =
-    &["bare-metal-intel", "this-vm", "container-v1", "container-v2", "arm64", "arm64-clusters", "old-kernel"];
+pub const MACHINES: &[&str] = &[
+    "bare-metal-intel",
+    "this-vm",
+    "container-v1",
+    "container-v2",
+    "arm64",
+    "arm64-clusters",
+    "old-kernel",
+];
 
 pub const DIR: &str = "/srv/bench";
 
@@ -70,9 +77,16 @@ impl Fixture {
         self.findings_between(&now, &now)
     }
 
-    pub fn findings_between(&self, before: &Sample, after: &Sample) -> BTreeMap<String, (Severity, String)> {
+    pub fn findings_between(
+        &self,
+        before: &Sample,
+        after: &Sample,
+    ) -> BTreeMap<String, (Severity, String)> {
         let findings = examine(&self.machine(), Path::new(DIR), before, after);
-        findings.into_iter().map(|f| (f.name, (f.severity, format!("{} | {}", f.what, f.fix)))).collect()
+        findings
+            .into_iter()
+            .map(|f| (f.name, (f.severity, format!("{} | {}", f.what, f.fix))))
+            .collect()
     }
 
     /// Every regular file, as a path of the machine.

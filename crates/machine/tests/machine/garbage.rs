@@ -75,8 +75,10 @@ fn a_machine_of_nothing() -> Outcome {
     let fixture = Fixture { root: tempfile::tempdir()? };
     ask_everything(&fixture, DIR);
     let names: Vec<String> = fixture.facts().into_keys().collect();
-    let of_process = ["storage.dir", "storage.free", "system.time", "software.lang", "software.lc_all"];
-    let unexpected: Vec<&String> = names.iter().filter(|name| !of_process.contains(&name.as_str())).collect();
+    let of_process =
+        ["storage.dir", "storage.free", "system.time", "software.lang", "software.lc_all"];
+    let unexpected: Vec<&String> =
+        names.iter().filter(|name| !of_process.contains(&name.as_str())).collect();
     assert!(unexpected.is_empty(), "{unexpected:?}");
     assert_eq!(fixture.machine().read("/proc/stat"), None);
     Ok(())

@@ -68,7 +68,10 @@ fn bare_metal_intel() -> Outcome {
             ("security.selinux", "enforcing"),
             ("security.apparmor", "off"),
             ("security.lsm", "lockdown,capability,yama,selinux,bpf"),
-            ("security.mitigations", "mitigated: meltdown, spectre_v2; vulnerable: mds; 1 not affected"),
+            (
+                "security.mitigations",
+                "mitigated: meltdown, spectre_v2; vulnerable: mds; 1 not affected",
+            ),
             ("security.vulnerability.meltdown", "Mitigation: PTI"),
             ("limits.cpus", "4 of 4 (mask 0-7)"),
             ("limits.cgroup.version", "v2"),
@@ -81,7 +84,13 @@ fn bare_metal_intel() -> Outcome {
     );
     assert_absent(
         &fixture,
-        &["system.virtualisation", "system.container", "limits.cgroup.cpu", "kernel.tainted", "cpu.nohz_full"],
+        &[
+            "system.virtualisation",
+            "system.container",
+            "limits.cgroup.cpu",
+            "kernel.tainted",
+            "cpu.nohz_full",
+        ],
     );
     Ok(())
 }
@@ -92,7 +101,8 @@ fn bare_metal_intel_is_ill() -> Outcome {
     let fixture = Fixture::unpack("bare-metal-intel")?;
     // 400 allowed, 3 + 7 threads of user 1000 run, and none of root's count; 20 per CPU do not do.
     assert_eq!(copies_limit(&fixture.machine()), Some(390));
-    fixture.write("/proc/4711/status", "Name:\tsh\nUid:\t1000\t1000\t1000\t1000\nThreads:\t300\n")?;
+    fixture
+        .write("/proc/4711/status", "Name:\tsh\nUid:\t1000\t1000\t1000\t1000\nThreads:\t300\n")?;
     assert_eq!(copies_limit(&fixture.machine()), Some(90));
     assert_findings(
         &fixture,
@@ -140,7 +150,10 @@ fn this_vm() -> Outcome {
             ("software.locale", "missing"),
         ],
     );
-    assert_absent(&fixture, &["cpu.governor", "cpu.boost", "security.lsm", "limits.cgroup.memory", "kernel.hz"]);
+    assert_absent(
+        &fixture,
+        &["cpu.governor", "cpu.boost", "security.lsm", "limits.cgroup.memory", "kernel.hz"],
+    );
     assert_findings(
         &fixture,
         &[
@@ -234,7 +247,10 @@ fn that_auditing_was_on_is_known_until_the_next_boot() -> Outcome {
     machine::auditing::mark(&fixture.machine())?;
     assert_facts(
         &fixture,
-        &[("security.audit", "was on earlier in this boot: system calls of new processes stay slower until a reboot")],
+        &[(
+            "security.audit",
+            "was on earlier in this boot: system calls of new processes stay slower until a reboot",
+        )],
     );
     let (severity, text) = fixture.findings().remove("kernel.audit").unwrap();
     assert!(severity == Severity::Disturbs && text.contains("never,task"), "{text}");
@@ -260,8 +276,14 @@ fn arm64_without_cpufreq() -> Outcome {
             ("storage.file_system", "nfs4"),
         ],
     );
-    let absent =
-        ["cpu.frequency.now", "cpu.governor", "cpu.vendor", "cpu.clusters", "cpu.capacity", "system.virtualisation"];
+    let absent = [
+        "cpu.frequency.now",
+        "cpu.governor",
+        "cpu.vendor",
+        "cpu.clusters",
+        "cpu.capacity",
+        "system.virtualisation",
+    ];
     assert_absent(&fixture, &absent);
     assert_findings(
         &fixture,
@@ -289,7 +311,8 @@ fn arm64_with_two_clusters() -> Outcome {
             ("cpu.capacity", "1024 ×2, 512 ×2"),
         ],
     );
-    let kinds: Vec<u32> = ::machine::topology(&fixture.machine()).cpus.iter().map(|cpu| cpu.kind).collect();
+    let kinds: Vec<u32> =
+        ::machine::topology(&fixture.machine()).cpus.iter().map(|cpu| cpu.kind).collect();
     assert_eq!(kinds, [0, 0, 1, 1]);
     Ok(())
 }
@@ -300,7 +323,8 @@ fn noise_of_an_old_kernel_without_pressure_or_steal() -> Outcome {
     let before = sample(&fixture.machine());
     fixture.write("/proc/stat", "cpu  200 0 100 1000\ncpu0 200 0 100 1000\n")?;
     let noise = noise(&before, &sample(&fixture.machine()));
-    let expected = Noise { busy_s: Some(1.5), load1: Some(0.25), procs_running: Some(1), ..Noise::default() };
+    let expected =
+        Noise { busy_s: Some(1.5), load1: Some(0.25), procs_running: Some(1), ..Noise::default() };
     assert_eq!(noise, expected);
     assert_eq!(cpus_online(&fixture.machine()), 1, "counted in /proc/stat");
     let json = serde_json::to_string(&noise)?;
@@ -349,7 +373,8 @@ fn groups_are_not_torn() -> Outcome {
     let facts = facts(&Fixture::unpack("bare-metal-intel")?.machine(), Path::new(DIR));
     let mut groups: Vec<&str> = facts.iter().map(|fact| fact.group.as_str()).collect();
     groups.dedup();
-    let order = ["System", "Kernel", "Processor", "Memory", "Storage", "Security", "Limits", "Software"];
+    let order =
+        ["System", "Kernel", "Processor", "Memory", "Storage", "Security", "Limits", "Software"];
     assert_eq!(groups, order);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Sensors of invented machines: an Intel notebook, an AMD server, a board, and machines that tell nothing.
+//! Sensors of invented machines: an Intel notebook, an AMD server, a board, and machines that tell
+//! nothing.
 
 use crate::fixture::{Fixture, MACHINES, Outcome};
 use ::journal::SensorKind;
@@ -10,7 +11,9 @@ fn empty() -> Result<Fixture, Box<dyn std::error::Error>> {
 
 /// Writes files of one folder.
 fn folder(fixture: &Fixture, path: &str, files: &[(&str, &str)]) -> std::io::Result<()> {
-    files.iter().try_for_each(|(name, body)| fixture.write(&format!("{path}/{name}"), format!("{body}\n")))
+    files
+        .iter()
+        .try_for_each(|(name, body)| fixture.write(&format!("{path}/{name}"), format!("{body}\n")))
 }
 
 fn notebook() -> Result<Fixture, Box<dyn std::error::Error>> {
@@ -44,7 +47,11 @@ fn notebook() -> Result<Fixture, Box<dyn std::error::Error>> {
     )?;
     folder(&fixture, "/sys/class/hwmon/hwmon4", &[("name", "acpitz"), ("temp1_input", "30000")])?;
     folder(&fixture, "/sys/class/thermal/thermal_zone0", &[("type", "acpitz"), ("temp", "30000")])?;
-    folder(&fixture, "/sys/class/thermal/thermal_zone1", &[("type", "x86_pkg_temp"), ("temp", "61000")])?;
+    folder(
+        &fixture,
+        "/sys/class/thermal/thermal_zone1",
+        &[("type", "x86_pkg_temp"), ("temp", "61000")],
+    )?;
     folder(
         &fixture,
         "/sys/class/thermal/thermal_zone2",
@@ -67,19 +74,33 @@ fn notebook() -> Result<Fixture, Box<dyn std::error::Error>> {
         folder(
             &fixture,
             &format!("{path}/thermal_throttle"),
-            &[("core_throttle_count", "7"), ("package_throttle_count", "9"), ("package_power_limit_count", "3")],
+            &[
+                ("core_throttle_count", "7"),
+                ("package_throttle_count", "9"),
+                ("package_power_limit_count", "3"),
+            ],
         )?;
     }
-    for (zone, name, energy) in [("0", "package-0", 1_000_000), ("0:0", "core", 500_000), ("1", "psys", 10)] {
+    for (zone, name, energy) in
+        [("0", "package-0", 1_000_000), ("0:0", "core", 500_000), ("1", "psys", 10)]
+    {
         let path = format!("/sys/class/powercap/intel-rapl:{zone}");
         folder(
             &fixture,
             &path,
-            &[("name", name), ("energy_uj", &energy.to_string()), ("max_energy_range_uj", "262143328850")],
+            &[
+                ("name", name),
+                ("energy_uj", &energy.to_string()),
+                ("max_energy_range_uj", "262143328850"),
+            ],
         )?;
     }
     fixture.write("/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw", "15000000\n")?;
-    folder(&fixture, "/sys/class/powercap/intel-rapl-mmio:0", &[("name", "package-0"), ("energy_uj", "5")])?;
+    folder(
+        &fixture,
+        "/sys/class/powercap/intel-rapl-mmio:0",
+        &[("name", "package-0"), ("energy_uj", "5")],
+    )?;
     Ok(fixture)
 }
 
@@ -106,11 +127,19 @@ fn an_intel_notebook() -> Outcome {
     assert!(!sensors.limits.temperature.contains_key("coretemp Core 0"), "a limit of 0 is none");
     assert_eq!(sensors.limits.power["package-0"], 15.0);
     assert_eq!(first.frequency, [(0, 3400.123), (1, 3400.123)]);
-    let counts: Vec<(&str, u64)> = first.count.iter().map(|(name, count)| (name.as_str(), *count)).collect();
-    assert_eq!(counts, [("power_limit.package", 3), ("throttle.core", 14), ("throttle.package", 9)]);
+    let counts: Vec<(&str, u64)> =
+        first.count.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    assert_eq!(
+        counts,
+        [("power_limit.package", 3), ("throttle.core", 14), ("throttle.package", 9)]
+    );
     assert_eq!((first.cooling["Processor"], first.cooling["Fan"]), (2, 1));
     assert!(first.power.is_empty() && first.steal.is_none(), "a difference takes two readings");
-    assert!(sensors.summary().contains("6 temperatures, 3 power meters, 2 frequencies, throttle counters"));
+    assert!(
+        sensors
+            .summary()
+            .contains("6 temperatures, 3 power meters, 2 frequencies, throttle counters")
+    );
     Ok(())
 }
 
@@ -140,7 +169,12 @@ fn an_amd_server() -> Outcome {
     folder(
         &fixture,
         "/sys/class/hwmon/hwmon0",
-        &[("name", "k10temp"), ("temp1_input", "55125"), ("temp1_label", "Tctl"), ("temp3_input", "50000")],
+        &[
+            ("name", "k10temp"),
+            ("temp1_input", "55125"),
+            ("temp1_label", "Tctl"),
+            ("temp3_input", "50000"),
+        ],
     )?;
     folder(
         &fixture,
@@ -158,8 +192,14 @@ fn an_amd_server() -> Outcome {
     }
     let mut sensors = Sensors::find(&fixture.machine());
     let reading = sensors.read(0.0);
-    assert_eq!((reading.temperature["k10temp Tctl"], reading.temperature["k10temp temp3"]), (55.125, 50.0));
-    assert_eq!((reading.power["power_meter power1"], reading.power["power_meter power2"]), (187.0, 90.5));
+    assert_eq!(
+        (reading.temperature["k10temp Tctl"], reading.temperature["k10temp temp3"]),
+        (55.125, 50.0)
+    );
+    assert_eq!(
+        (reading.power["power_meter power1"], reading.power["power_meter power2"]),
+        (187.0, 90.5)
+    );
     assert_eq!((reading.count["edac.mc10.ce"], reading.count["edac.mc1.ue"]), (10, 0));
     assert_eq!(reading.count.len(), 6);
     assert!(sensors.summary().ends_with("memory error counters"));
@@ -168,9 +208,14 @@ fn an_amd_server() -> Outcome {
 
 #[test]
 fn what_a_sensor_is_about() {
-    for name in
-        ["coretemp Package id 0", "k10temp Tctl", "cpu-thermal", "cpu_thermal temp1", "x86_pkg_temp", "cpu0-thermal"]
-    {
+    for name in [
+        "coretemp Package id 0",
+        "k10temp Tctl",
+        "cpu-thermal",
+        "cpu_thermal temp1",
+        "x86_pkg_temp",
+        "cpu0-thermal",
+    ] {
         assert_eq!(SensorKind::from_name(name), SensorKind::Processor, "{name}");
     }
     for (name, kind) in [
@@ -192,7 +237,8 @@ fn machines_that_tell_nothing_and_nonsense() -> Outcome {
     let mut sensors = Sensors::find(&empty()?.machine());
     assert_eq!(sensors.summary(), "");
     assert_eq!(sensors.read(0.0), Default::default());
-    for garbage in [&b"\xff\xfe\x1b[31m"[..], b"-1", b"1e308", b"NaN", b"99999999999999999999", b""] {
+    for garbage in [&b"\xff\xfe\x1b[31m"[..], b"-1", b"1e308", b"NaN", b"99999999999999999999", b""]
+    {
         let fixture = notebook()?;
         for file in fixture.files()? {
             fixture.write(&file, garbage)?;
@@ -202,7 +248,11 @@ fn machines_that_tell_nothing_and_nonsense() -> Outcome {
             let reading = sensors.read(at);
             let values = reading.temperature.values().chain(reading.power.values());
             assert!(values.chain(&reading.steal).all(|value| value.is_finite()), "{reading:?}");
-            let names = reading.temperature.keys().chain(reading.power.keys()).chain(reading.cooling.keys());
+            let names = reading
+                .temperature
+                .keys()
+                .chain(reading.power.keys())
+                .chain(reading.cooling.keys());
             assert!(!names.clone().any(|name| name.contains(char::is_control)), "{reading:?}");
         }
     }
@@ -217,11 +267,15 @@ fn machines_that_tell_nothing_and_nonsense() -> Outcome {
 fn memory_that_may_be_taken() -> Outcome {
     let fixture = empty()?;
     assert_eq!(memory_free(&fixture.machine()), None);
-    fixture.write("/proc/meminfo", "MemTotal: 20971520 kB\nMemFree: 1 kB\nMemAvailable: 10485760 kB\n")?;
+    fixture.write(
+        "/proc/meminfo",
+        "MemTotal: 20971520 kB\nMemFree: 1 kB\nMemAvailable: 10485760 kB\n",
+    )?;
     // A twentieth of 20 GiB stays.
     assert_eq!(memory_free(&fixture.machine()), Some(9 << 30));
     fixture.write("/proc/self/cgroup", "0::/box\n")?;
-    fixture.write("/proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")?;
+    fixture
+        .write("/proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")?;
     folder(
         &fixture,
         "/sys/fs/cgroup/box",

@@ -58,7 +58,9 @@ fn nodes_and_sockets() -> Outcome {
 
 #[test]
 fn kinds_of_cores() -> Outcome {
-    let kinds = |fixture: &Fixture| topology(&fixture.machine()).cpus.iter().map(|cpu| cpu.kind).collect::<Vec<_>>();
+    let kinds = |fixture: &Fixture| {
+        topology(&fixture.machine()).cpus.iter().map(|cpu| cpu.kind).collect::<Vec<_>>()
+    };
     let named = invented("0-3", "0-3")?;
     named.write("/sys/devices/cpu_core/cpus", "2-3")?;
     named.write("/sys/devices/cpu_atom/cpus", "0-1")?;
@@ -72,7 +74,8 @@ fn kinds_of_cores() -> Outcome {
     Ok(())
 }
 
-/// A phone's little, big and prime cores, and two designs of which the kernel says nothing but their MIDR.
+/// A phone's little, big and prime cores, and two designs of which the kernel says nothing but
+/// their MIDR.
 #[test]
 fn kinds_of_arm_cores() -> Outcome {
     const A55: &str = "0x00000000411fd050";
@@ -91,7 +94,8 @@ fn kinds_of_arm_cores() -> Outcome {
         }
         Ok(topology(&fixture.machine()).cpus.iter().map(|cpu| cpu.kind).collect())
     };
-    let phone = [(A55, Some("250")), (A78, Some("947")), (A78_NEWER, Some("947")), (X1, Some("1024"))];
+    let phone =
+        [(A55, Some("250")), (A78, Some("947")), (A78_NEWER, Some("947")), (X1, Some("1024"))];
     // Within a tenth of each other, and yet of two designs; a later revision is the same one.
     assert_eq!(machine(&phone)?, [2, 1, 1, 0]);
     assert_eq!(machine(&[(X1, None), (A55, None), (A55, None)])?, [0, 1, 1]);

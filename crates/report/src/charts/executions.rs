@@ -1,84 +1,72 @@
-//! Executions of commands that are compared: how their times are distributed, and the difference of
-//! each pair in the order in which they came.
+//! The chart of executions of commands that are compared: how their times are distributed.
 
-use maud::Markup;
 use stats::quantile;
 
-use super::plot::{Axis, Line, Mark, Plot, Series};
+use super::plot::{Axis, Line, Plot, Series};
 use super::scale::Scale;
+use super::svg::Drawings;
 
-const HEIGHT: f64 = 180.0;
+const HEIGHT_PX: f64 = 180.0;
 
-/// Points of a curve, and marks of a series.
-const CURVE: usize = 100;
-const MARKS: usize = 400;
+/// A curve has a point at every hundredth of its share.
+const CURVE_STEPS: usize = 100;
 
-/// The share of times, and of pairs on either side, that axes leave out: stalls would hide the rest.
-const BEYOND: f64 = 0.02;
+/// The share of times that the axis leaves out: stalls would press the rest together.
+const LEFT_OUT: f64 = 0.02;
 
-/// The times of a command in ms, in the order in which they came.
+/// The times of a command's executions.
 pub(crate) struct Times<'a> {
     pub(crate) name: &'a str,
+    /// The number of its series.
     pub(crate) number: usize,
     pub(crate) ms: Vec<f64>,
 }
 
-/// Returns the share of executions over the time that they took at most, a curve for each command; `None` if any has
-/// fewer than two executions.
-pub(crate) fn distributions(commands: &[Times<'_>]) -> Option<Markup> {
+/// The share of executions over the time that they took at most, a curve for each command, with
+/// lines at the times `marked_ms`; `None` if any has fewer than two executions.
+pub(crate) fn draw_distributions(commands: &[Times<'_>], marked_ms: &[f64]) -> Option<Drawings> {
     if commands.iter().any(|command| command.ms.len() < 2) {
         return None;
     }
-    let all: Vec<f64> = commands.iter().flat_map(|command| &command.ms).copied().collect();
-    let last = quantile(&all, 1.0 - BEYOND);
-    let curve = |command: &Times<'_>| {
-        let share = |step: usize| step as f64 / CURVE as f64;
-        let points = (0..=CURVE).map(|step| (quantile(&command.ms, share(step)), 100.0 * share(step)));
-        let points = points.filter(|(ms, _)| *ms <= last).collect();
-        let title = command.name.to_owned();
-        Series { number: command.number, title, lines: vec![Line { points, ..Line::default() }], ..Series::default() }
-    };
+
+    let all_ms: Vec<f64> = commands.iter().flat_map(|command| &command.ms).copied().collect();
+    let first_ms = quantile(&all_ms, 0.0);
+    let last_ms = quantile(&all_ms, 1.0 - LEFT_OUT);
+
     let plot = Plot {
-        label: "Share of executions, in per cent, that took at most a given time in milliseconds".to_owned(),
-        x: Axis::new(Scale::linear(quantile(&all, 0.0), last)),
-        y: percent(0.0, 100.0),
-        series: commands.iter().map(curve).collect(),
+        label: "Share of executions, in per cent, that took at most a given time in milliseconds"
+            .to_owned(),
+        x: Axis::new(Scale::linear(first_ms, last_ms)),
+        y: percent_axis(0.0, 100.0),
+        down: marked_ms.iter().map(|ms| (*ms, words::compact(*ms))).collect(),
+        series: commands.iter().map(|command| distribution(command, last_ms)).collect(),
         ..Plot::default()
     };
-    Some(plot.panel(HEIGHT))
+    Some(plot.panel(HEIGHT_PX))
 }
 
-/// Returns the difference of each pair, of `other` less `base`, with a line at 0; `None` of fewer than two pairs.
-pub(crate) fn pairs(base: &Times<'_>, other: &Times<'_>) -> Option<Markup> {
-    let changes: Vec<f64> = base.ms.iter().zip(&other.ms).map(|(base, other)| (other / base - 1.0) * 100.0).collect();
-    let known: Vec<f64> = changes.iter().copied().filter(|change| change.is_finite()).collect();
-    if known.len() < 2 {
-        return None;
+/// The distribution of a command's times up to `last_ms`.
+fn distribution(command: &Times<'_>, last_ms: f64) -> Series {
+    let mut points = Vec::new();
+    for step in 0..=CURVE_STEPS {
+        let share = step as f64 / CURVE_STEPS as f64;
+        let ms = quantile(&command.ms, share);
+        if ms <= last_ms {
+            points.push((ms, 100.0 * share));
+        }
     }
-    let reach = quantile(&known, BEYOND).abs().max(quantile(&known, 1.0 - BEYOND).abs()).max(1.0);
-    let stretch = changes.len().div_ceil(MARKS);
-    let mark = |(place, change): (usize, &f64)| Mark {
-        at: ((place + 1) as f64, *change),
-        title: format!("pair {}: {} %", place + 1, words::signed(*change)),
-        ..Mark::default()
-    };
-    let plot = Plot {
-        label: format!("{} against {}: the difference of each pair in per cent", other.name, base.name),
-        x: Axis::new(Scale::linear(1.0, changes.len() as f64)),
-        y: percent(-reach, reach),
-        across: vec![(0.0, String::new())],
-        series: vec![Series {
-            number: other.number,
-            marks: changes.iter().enumerate().step_by(stretch).map(mark).collect(),
-            ..Series::default()
-        }],
-        ..Plot::default()
-    };
-    Some(plot.panel(HEIGHT))
+    Series {
+        number: command.number,
+        title: command.name.to_owned(),
+        lines: vec![Line { points, ..Line::default() }],
+        ..Series::default()
+    }
 }
 
-fn percent(low: f64, high: f64) -> Axis {
-    let axis = Axis::new(Scale::linear(low, high));
-    let ticks = axis.ticks.into_iter().map(|(value, words)| (value, format!("{words}%"))).collect();
-    Axis { ticks, ..axis }
+fn percent_axis(low: f64, high: f64) -> Axis {
+    let mut axis = Axis::new(Scale::linear(low, high));
+    for (_, text) in &mut axis.ticks {
+        text.push('%');
+    }
+    axis
 }

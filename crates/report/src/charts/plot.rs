@@ -1,21 +1,47 @@
-//! The frame that charts of points and lines share: two axes, a grid, guides, and series of lines and marks.
+//! The frame of charts of points and lines on two axes: a grid, guides, and series of lines and
+//! marks.
+//!
+//! A view fills a [`Plot`] with values; a [`Frame`] is its layout in one size. Pages that have many
+//! such charts limit the hover texts, each of which is an element of its own: beyond the limit, all
+//! marks of a series that look the same are one path.
 
-use super::scale::{Scale, tick};
-use super::svg::{Anchor, Svg, hue, length, n, outline};
-use maud::{Markup, html};
+use super::scale::{Scale, format_tick};
+use super::svg::{
+    Anchor, Drawing, Drawings, IMAGE_PX, Medium, Svg, Widths, coordinate, hue_class, outline,
+    text_width,
+};
 
-/// Room for the numbers of the vertical axis, and at the other edges; at the top more where guides have words there.
-const LEFT: f64 = 50.0;
-const RIGHT: f64 = 10.0;
-const TOP: f64 = 8.0;
-const WORDS: f64 = 16.0;
-const BOTTOM: f64 = 24.0;
+const PANEL_PX: f64 = 330.0;
+const WIDTHS: Widths = Widths { wide: 1000.0, narrow: 420.0, image: IMAGE_PX };
 
-/// Room for marks beyond the ends of an axis.
-const INSET: f64 = 4.0;
+/// Room in px for the numbers of the vertical axis, and at the other edges.
+const LEFT_PX: f64 = 50.0;
+const RIGHT_PX: f64 = 10.0;
+const TOP_PX: f64 = 8.0;
+const BOTTOM_PX: f64 = 24.0;
 
-/// From this many marks on, they are small, and each series has one hover text.
-const MANY: usize = 240;
+/// Additional room in px at the top for the words of guides.
+const GUIDE_WORDS_PX: f64 = 16.0;
+
+/// Room in px for marks beyond the ends of an axis.
+const INSET_PX: f64 = 4.0;
+
+/// From the middle of words to their baseline in px.
+const BASELINE_PX: f64 = 4.0;
+
+/// Height in px of the triangle that stands for a mark off the vertical axis.
+const CLIP_PX: f64 = 6.0;
+
+/// With more marks, they are small, and each series has one hover text, unless the plot has a limit
+/// of its own.
+const MAX_HOVERS: usize = 240;
+
+/// The classes of marks, in the order in which they are drawn.
+const MARK_CLASSES: [&str; 4] = [POINT_CLASS, FULL_CLASS, HOLLOW_CLASS, CLIP_CLASS];
+const POINT_CLASS: &str = "point";
+const FULL_CLASS: &str = "mark";
+const HOLLOW_CLASS: &str = "mark hollow";
+const CLIP_CLASS: &str = "clip";
 
 #[derive(Debug, Default)]
 pub(crate) struct Plot {
@@ -28,13 +54,12 @@ pub(crate) struct Plot {
     /// Values of the horizontal axis that have a line from top to bottom, with words.
     pub(crate) down: Vec<(f64, String)>,
     pub(crate) series: Vec<Series>,
-    /// The most marks that may have hover texts of their own, where a page has many such charts.
+    /// The marks that may have hover texts of their own, where a page has many such charts.
     pub(crate) hovers: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Axis {
-    /// From values to places.
     pub(crate) scale: Scale,
     /// Values with words; those that have no room are left out.
     pub(crate) ticks: Vec<(f64, String)>,
@@ -80,173 +105,245 @@ pub(crate) enum Form {
     Point,
     /// A result.
     Full,
-    /// Something beside the results.
+    /// Something other than a result.
     Hollow,
 }
 
 impl Axis {
-    /// Returns an axis with round ticks.
+    /// An axis with round ticks.
     pub(crate) fn new(scale: Scale) -> Axis {
-        Axis { scale, ticks: scale.ticks().into_iter().map(|value| (value, tick(value).replace('-', "−"))).collect() }
+        let mut ticks = Vec::new();
+        for value in scale.ticks() {
+            ticks.push((value, format_tick(value).replace('-', "−")));
+        }
+        Axis { scale, ticks }
     }
 
-    /// Returns an axis of seconds from 0 to `end`.
+    /// An axis of seconds from 0 to `end`.
     pub(crate) fn time(end: f64) -> Axis {
         let end = end.max(1e-3);
-        Axis { scale: Scale::linear(0.0, end), ticks: vec![(0.0, "0".to_owned()), (end, words::duration(end))] }
+        let ticks = vec![(0.0, "0".to_owned()), (end, words::duration(end))];
+        Axis { scale: Scale::linear(0.0, end), ticks }
     }
 }
 
-/// The layout of one drawing.
+impl Plot {
+    /// The drawing of a small multiple; `height` is in px.
+    pub(crate) fn panel(&self, height: f64) -> Drawings {
+        self.draw(Medium::Panel, (PANEL_PX, height)).into()
+    }
+
+    /// The drawings for all media; `height` is in px.
+    pub(crate) fn chart(&self, height: f64) -> Drawings {
+        WIDTHS.draw(|medium, width| self.draw(medium, (width, height)))
+    }
+
+    fn draw(&self, medium: Medium, (width, height): (f64, f64)) -> Drawing {
+        let frame = Frame::new(self, width, height);
+        let marks = self.series.iter().map(|series| series.marks.len()).sum::<usize>();
+        let is_crowded = marks > self.hovers.unwrap_or(MAX_HOVERS);
+
+        let mut svg = Svg::default();
+        frame.draw_rows_of_grid(&mut svg, &self.y.ticks);
+        frame.draw_columns_of_grid(&mut svg, &self.x.ticks);
+        frame.draw_lines_across(&mut svg, &self.across);
+        frame.draw_lines_down(&mut svg, &self.down);
+        for series in &self.series {
+            frame.draw_series(&mut svg, series, is_crowded);
+        }
+        svg.finish(medium, (width, height), &self.label)
+    }
+}
+
+/// The layout of one drawing: its axes, and its edges in px.
 struct Frame {
     x: Scale,
     y: Scale,
     top: f64,
     right: f64,
     bottom: f64,
+    /// The width of the drawing, to the right of which nothing is seen.
+    width: f64,
 }
 
-impl Plot {
-    /// Returns the drawing of a small multiple.
-    pub(crate) fn panel(&self, height: f64) -> Markup {
-        self.draw("panel", (330.0, height))
-    }
-
-    /// Returns the drawings for wide windows and for narrow ones.
-    pub(crate) fn chart(&self, height: f64) -> Markup {
-        html! { (self.draw("chart wide", (1000.0, height))) (self.draw("chart narrow", (420.0, height))) }
-    }
-
-    fn draw(&self, class: &str, (width, height): (f64, f64)) -> Markup {
-        let top = if self.down.is_empty() { TOP } else { TOP + WORDS };
-        let (right, bottom) = (width - RIGHT, height - BOTTOM);
-        let x = self.x.scale.between(LEFT + INSET, right - INSET);
-        let y = self.y.scale.between(bottom - INSET, top + INSET);
-        let frame = Frame { x, y, top, right, bottom };
-        let mut svg = Svg::default();
-        self.grid(&mut svg, &frame, width);
-        self.guides(&mut svg, &frame);
-        let many = self.series.iter().map(|series| series.marks.len()).sum::<usize>() > self.hovers.unwrap_or(MANY);
-        for series in &self.series {
-            frame.series(&mut svg, series, many);
-        }
-        svg.finish(class, (width, height), &self.label)
-    }
-
-    fn grid(&self, svg: &mut Svg, frame: &Frame, width: f64) {
-        for (value, text) in &self.y.ticks {
-            let Some(y) = frame.y.at(*value) else { continue };
-            svg.line("grid", (LEFT, y), (frame.right, y));
-            svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, text);
-        }
-        let mut free = f64::NEG_INFINITY;
-        for (value, text) in self.x.ticks.iter().filter(|(value, _)| frame.x.shows(*value)) {
-            let Some(x) = frame.x.at(*value) else { continue };
-            let length = length(text);
-            let fits = x + length / 2.0 < width;
-            let start = if fits { x - length / 2.0 } else { frame.right - length };
-            if start > free {
-                let (at, anchor) = if fits { (x, Anchor::Middle) } else { (frame.right, Anchor::End) };
-                svg.line("grid", (x, frame.top), (x, frame.bottom));
-                svg.text("tick", (at, frame.bottom + 18.0), anchor, text);
-                free = start + length + 4.0;
-            }
-        }
-    }
-
-    fn guides(&self, svg: &mut Svg, frame: &Frame) {
-        for (value, text) in &self.across {
-            let Some(y) = frame.y.at(*value) else { continue };
-            svg.line("zero dashed", (LEFT, y), (frame.right, y));
-            svg.text("tick", (frame.right, y - 4.0), Anchor::End, text);
-        }
-        for (value, text) in &self.down {
-            let Some(x) = frame.x.at(*value) else { continue };
-            svg.line("zero dashed", (x, frame.top - 6.0), (x, frame.bottom));
-            // Where there is no room to the right of it, the text stands to the left.
-            let fits = x + length(text) < frame.right;
-            let (at, anchor) = if fits { (x - 3.0, Anchor::Start) } else { (x + 3.0, Anchor::End) };
-            svg.text("tick", (at, frame.top - 10.0), anchor, text);
-        }
-    }
+/// The path of a mark, and its class without the hue.
+struct MarkPath {
+    class: &'static str,
+    d: String,
 }
 
 impl Frame {
-    fn series(&self, svg: &mut Svg, series: &Series, many: bool) {
-        let hue = hue(series.number);
-        svg.open(&series.title);
+    fn new(plot: &Plot, width: f64, height: f64) -> Frame {
+        let top = if plot.down.is_empty() { TOP_PX } else { TOP_PX + GUIDE_WORDS_PX };
+        let (right, bottom) = (width - RIGHT_PX, height - BOTTOM_PX);
+        Frame {
+            x: plot.x.scale.between(LEFT_PX + INSET_PX, right - INSET_PX),
+            y: plot.y.scale.between(bottom - INSET_PX, top + INSET_PX),
+            top,
+            right,
+            bottom,
+            width,
+        }
+    }
+
+    fn draw_rows_of_grid(&self, svg: &mut Svg, ticks: &[(f64, String)]) {
+        for (value, text) in ticks {
+            let Some(y) = self.y.place(*value) else { continue };
+            svg.line("grid", (LEFT_PX, y), (self.right, y));
+            svg.text("tick", (LEFT_PX - 6.0, y + BASELINE_PX), Anchor::End, text);
+        }
+    }
+
+    fn draw_columns_of_grid(&self, svg: &mut Svg, ticks: &[(f64, String)]) {
+        let mut last_end = f64::NEG_INFINITY;
+        for (value, text) in ticks.iter().filter(|(value, _)| self.x.shows(*value)) {
+            let Some(x) = self.x.place(*value) else { continue };
+            let length = text_width(text);
+            let fits = x + length / 2.0 < self.width;
+            let start = if fits { x - length / 2.0 } else { self.right - length };
+            if start <= last_end {
+                continue;
+            }
+
+            let (text_x, anchor) =
+                if fits { (x, Anchor::Middle) } else { (self.right, Anchor::End) };
+            svg.line("grid", (x, self.top), (x, self.bottom));
+            svg.text("tick", (text_x, self.bottom + 18.0), anchor, text);
+            last_end = start + length + 4.0;
+        }
+    }
+
+    fn draw_lines_across(&self, svg: &mut Svg, lines: &[(f64, String)]) {
+        for (value, text) in lines {
+            let Some(y) = self.y.place(*value) else { continue };
+            svg.line("zero dashed", (LEFT_PX, y), (self.right, y));
+            svg.text("tick", (self.right, y - 4.0), Anchor::End, text);
+        }
+    }
+
+    fn draw_lines_down(&self, svg: &mut Svg, lines: &[(f64, String)]) {
+        for (value, text) in lines {
+            let Some(x) = self.x.place(*value) else { continue };
+            svg.line("zero dashed", (x, self.top - 6.0), (x, self.bottom));
+
+            let has_room_to_the_right = x + text_width(text) < self.right;
+            let (text_x, anchor) = match has_room_to_the_right {
+                true => (x - 3.0, Anchor::Start),
+                false => (x + 3.0, Anchor::End),
+            };
+            svg.text("tick", (text_x, self.top - 10.0), anchor, text);
+        }
+    }
+
+    fn draw_series(&self, svg: &mut Svg, series: &Series, is_crowded: bool) {
+        let hue = hue_class(series.number);
+        svg.open_group(&series.title);
         for line in &series.lines {
-            let d = self.path(line);
-            let class = if line.plain { "mean ink".to_owned() } else { format!("curve {hue}") };
-            if d.contains('L') {
-                svg.path(&(class + if line.dashed { " dashed" } else { "" }), &d, "");
-            }
+            self.draw_line(svg, line, &hue);
         }
-        // Marks without hover texts need no elements of their own.
-        let mut joined = ["point", "mark", "mark hollow", "clip"].map(|class| (class, String::new()));
+
+        let mut without_hover: Vec<MarkPath> = Vec::new();
         for mark in &series.marks {
-            let Some((kind, d)) = self.mark(series.number, mark, many) else { continue };
-            if let Some((low, high)) = mark.interval.and_then(|(low, high)| self.y.at(low).zip(self.y.at(high)))
-                && let Some(x) = self.x.at(mark.at.0)
-            {
-                svg.line(&format!("whisker {hue}"), (x, low), (x, high));
-            }
-            if many || mark.title.is_empty() {
-                joined[kind].1 += &d;
+            let Some(path) = self.mark_path(series.number, mark, is_crowded) else { continue };
+            self.draw_interval(svg, mark, &hue);
+            if is_crowded || mark.title.is_empty() {
+                without_hover.push(path);
             } else {
-                svg.path(&format!("{} {hue}", joined[kind].0), &d, &mark.title);
+                svg.path(&format!("{} {hue}", path.class), &path.d, &mark.title);
             }
         }
-        for (class, d) in joined.iter().filter(|(_, d)| !d.is_empty()) {
-            svg.path(&format!("{class} {hue}"), d, "");
-        }
-        svg.close();
-    }
 
-    fn path(&self, line: &Line) -> String {
-        let (mut d, mut drawn) = (String::new(), false);
-        for point in line.points.iter().map(|point| self.point(*point)) {
-            if let Some((x, y)) = point {
-                d += &format!("{}{} {}", if drawn { "L" } else { "M" }, n(x), n(y));
+        // Marks without hover texts need no elements of their own.
+        for class in MARK_CLASSES {
+            let same_class = without_hover.iter().filter(|path| path.class == class);
+            let d: String = same_class.map(|path| path.d.as_str()).collect();
+            if !d.is_empty() {
+                svg.path(&format!("{class} {hue}"), &d, "");
             }
-            drawn = point.is_some();
         }
-        d
+        svg.close_group();
     }
 
-    /// `None` off the vertical axis.
-    fn point(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
-        self.x.at(x).zip(self.y.at(y).filter(|_| self.y.shows(y)))
+    fn draw_line(&self, svg: &mut Svg, line: &Line, hue: &str) {
+        let mut d = String::new();
+        let mut is_pen_down = false;
+        for point in &line.points {
+            let place = self.place(*point);
+            if let Some((x, y)) = place {
+                let command = if is_pen_down { "L" } else { "M" };
+                d += &format!("{command}{} {}", coordinate(x), coordinate(y));
+            }
+            is_pen_down = place.is_some();
+        }
+
+        let mut class = if line.plain { "mean ink".to_owned() } else { format!("curve {hue}") };
+        if line.dashed {
+            class += " dashed";
+        }
+        let has_segment = d.contains('L');
+        if has_segment {
+            svg.path(&class, &d, "");
+        }
     }
 
-    /// The outline of a mark, and which of the classes it has.
-    fn mark(&self, number: usize, mark: &Mark, many: bool) -> Option<(usize, String)> {
-        let (x, y) = self.x.at(mark.at.0).zip(self.y.at(mark.at.1))?;
+    fn draw_interval(&self, svg: &mut Svg, mark: &Mark, hue: &str) {
+        let Some((low, high)) = mark.interval else { return };
+        let places = (self.x.place(mark.at.0), self.y.place(low), self.y.place(high));
+        if let (Some(x), Some(low), Some(high)) = places {
+            svg.line(&format!("whisker {hue}"), (x, low), (x, high));
+        }
+    }
+
+    /// The place of a point; `None` off the vertical axis.
+    fn place(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
+        if !self.y.shows(y) {
+            return None;
+        }
+        Some((self.x.place(x)?, self.y.place(y)?))
+    }
+
+    /// The path of a mark of the series `number`; `None` if its values are no numbers.
+    fn mark_path(&self, number: usize, mark: &Mark, is_crowded: bool) -> Option<MarkPath> {
+        let (x, y) = (self.x.place(mark.at.0)?, self.y.place(mark.at.1)?);
         if !self.y.shows(mark.at.1) {
-            let base = n(if self.y.is_below(mark.at.1) { y - 6.0 } else { y + 6.0 });
-            return Some((3, format!("M{} {}L{} {base}L{} {base}z", n(x), n(y), n(x - 3.5), n(x + 3.5))));
+            let is_below = self.y.is_below(mark.at.1);
+            let base = if is_below { y - CLIP_PX } else { y + CLIP_PX };
+            let [x, y, base, left, right] = [x, y, base, x - 3.5, x + 3.5].map(coordinate);
+            let d = format!("M{x} {y}L{left} {base}L{right} {base}z");
+            return Some(MarkPath { class: CLIP_CLASS, d });
         }
-        let radius = match mark.form {
-            Form::Point if many => 1.9,
-            Form::Point => 3.0,
-            Form::Full | Form::Hollow => 3.3,
+
+        let (class, radius) = match mark.form {
+            Form::Point if is_crowded => (POINT_CLASS, 1.9),
+            Form::Point => (POINT_CLASS, 3.0),
+            Form::Full => (FULL_CLASS, 3.3),
+            Form::Hollow => (HOLLOW_CLASS, 3.3),
         };
-        Some((mark.form as usize, outline(number, (x, y), radius)))
+        Some(MarkPath { class, d: outline(number, (x, y), radius) })
     }
 }
 
-/// Returns at most `most` points: the highest of every stretch, so that none of the highest is lost.
-pub(crate) fn highest(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
-    let stretch = points.len().div_ceil(most.max(1)).max(1);
-    points.chunks(stretch).filter_map(|part| part.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))).collect()
+/// Thins a series to at most `max_points`: the highest of every stretch, so that none of the
+/// highest is lost.
+pub(crate) fn keep_highest(points: &[(f64, f64)], max_points: usize) -> Vec<(f64, f64)> {
+    let highest =
+        |stretch: &[(f64, f64)]| stretch.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+    points.chunks(stretch_length(points, max_points)).filter_map(highest).collect()
 }
 
-/// Returns at most `most` points: the median of every stretch.
-pub(crate) fn medians(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
-    let stretch = points.len().div_ceil(most.max(1)).max(1);
-    let middle =
-        |part: &[(f64, f64)], value: fn(&(f64, f64)) -> f64| stats::median(&part.iter().map(value).collect::<Vec<_>>());
-    points.chunks(stretch).map(|part| (middle(part, |point| point.0), middle(part, |point| point.1))).collect()
+/// Thins a series to at most `max_points`: the median of every stretch.
+pub(crate) fn keep_medians(points: &[(f64, f64)], max_points: usize) -> Vec<(f64, f64)> {
+    let mut medians = Vec::new();
+    for stretch in points.chunks(stretch_length(points, max_points)) {
+        let (x, y): (Vec<f64>, Vec<f64>) = stretch.iter().copied().unzip();
+        medians.push((stats::median(&x), stats::median(&y)));
+    }
+    medians
+}
+
+/// The points in each of `max_points` stretches.
+fn stretch_length(points: &[(f64, f64)], max_points: usize) -> usize {
+    points.len().div_ceil(max_points.max(1)).max(1)
 }
 
 #[cfg(test)]
@@ -255,20 +352,31 @@ mod tests {
 
     #[test]
     fn long_series_are_thinned() {
-        let points: Vec<(f64, f64)> = (0..1000).map(|k| (f64::from(k), if k == 777 { 9.0 } else { 1.0 })).collect();
-        let kept = highest(&points, 30);
-        assert!(kept.len() <= 30 && kept.contains(&(777.0, 9.0)));
-        assert_eq!(highest(&points, 1000), points);
-        let middle = medians(&points, 30);
-        assert!(middle.len() <= 30 && middle.iter().all(|point| point.1 == 1.0));
+        let points: Vec<(f64, f64)> =
+            (0..1000).map(|k| (f64::from(k), if k == 777 { 9.0 } else { 1.0 })).collect();
+
+        let highest = keep_highest(&points, 30);
+        let medians = keep_medians(&points, 30);
+
+        assert!(highest.len() <= 30);
+        assert!(highest.contains(&(777.0, 9.0)));
+        assert_eq!(keep_highest(&points, 1000), points);
+        assert!(medians.len() <= 30);
+        assert!(medians.iter().all(|point| point.1 == 1.0));
     }
 
     #[test]
     fn marks_off_the_axis_are_triangles_at_its_edge() {
         let mark = |y: f64| Mark { at: (0.5, y), title: format!("at {y}"), ..Mark::default() };
         let series = Series { marks: vec![mark(0.5), mark(7.0)], ..Series::default() };
-        let svg = Plot { series: vec![series], ..Plot::default() }.panel(200.0).into_string();
-        assert_eq!((svg.matches(r#"class="point h0""#).count(), svg.matches(r#"class="clip h0""#).count()), (1, 1));
+
+        let svg = Plot { series: vec![series], ..Plot::default() }
+            .panel(200.0)
+            .render_for_page()
+            .into_string();
+
+        assert_eq!(svg.matches(r#"class="point h0""#).count(), 1);
+        assert_eq!(svg.matches(r#"class="clip h0""#).count(), 1);
         assert!(svg.contains("<title>at 7</title>"), "{svg}");
     }
 }

@@ -1,5 +1,5 @@
-//! CSV (RFC 4180): one line per row of the document's main tables, a column per key; nested keys have dots. Texts are
-//! no formulas to a spreadsheet; numbers are as they are, also negative ones.
+//! CSV (RFC 4180): one line per row of the document's main tables, a column per key; nested keys
+//! have dots. Texts are no formulas to a spreadsheet; numbers are as they are, also negative ones.
 
 use anyhow::Result;
 use serde_json::{Map, Value};
@@ -8,57 +8,105 @@ use words::{Unique, csv_field};
 use super::json;
 use crate::document::{Block, Document};
 
-/// Returns the lines; the columns are those of all main tables in the order of their first appearance.
+/// A value of a line, with the key of its column.
+#[derive(Clone)]
+struct Cell {
+    key: String,
+    text: String,
+}
+
+impl Cell {
+    fn new(key: &str, text: String) -> Cell {
+        Cell { key: key.to_owned(), text }
+    }
+}
+
+/// The columns are those of all main tables in the order of their first appearance.
 pub(super) fn render(document: &Document) -> Result<String> {
-    let mut rows: Vec<Vec<(String, String)>> = Vec::new();
-    let run: Vec<(String, String)> = match document.run.as_str() {
-        "" => Vec::new(),
-        run => vec![("run".to_owned(), csv_field(run))],
-    };
+    let before: Vec<Cell> = run_name(document).into_iter().collect();
+    let after: Vec<Cell> = run_warnings(document).into_iter().collect();
+    let mut lines: Vec<Vec<Cell>> = Vec::new();
     for block in &document.blocks {
         if let Block::Table(table) = block
             && document.lines.contains(&table.key)
             && table.readers.program
         {
-            rows.extend(json::rows(table).map(|row| [run.clone(), flat("", &row)].concat()));
+            for row in json::rows(table) {
+                lines.push([before.clone(), flatten("", &row), after.clone()].concat());
+            }
         }
     }
-    let heads = rows.iter().flatten().map(|(key, _)| key.as_str()).unique();
+
+    let keys = lines.iter().flatten().map(|cell| cell.key.as_str()).unique();
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(heads.iter().map(|head| csv_field(head)))?;
-    for row in &rows {
-        let field = |head: &&str| row.iter().find(|(key, _)| key == head).map_or("", |(_, value)| value.as_str());
-        writer.write_record(heads.iter().map(field))?;
+    writer.write_record(keys.iter().map(|key| csv_field(key)))?;
+    for line in &lines {
+        let texts = keys.iter().map(|key| {
+            let cell = line.iter().find(|cell| cell.key == *key);
+            cell.map_or("", |cell| &cell.text)
+        });
+        writer.write_record(texts)?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// Returns the values of a row that fit a cell: raw samples do not.
-fn flat(outer: &str, row: &Map<String, Value>) -> Vec<(String, String)> {
-    let mut fields = Vec::new();
-    for (key, value) in row {
-        let key = if outer.is_empty() { key.clone() } else { format!("{outer}.{key}") };
-        match value {
-            Value::Object(inner) => fields.extend(flat(&key, inner)),
-            // A histogram is one long word.
-            Value::String(_) if key.ends_with("histogram") => {}
-            Value::Array(list) => fields.extend(joined(list).map(|text| (key, text))),
-            value => fields.push((key, cell(value))),
-        }
+/// The name of the run, which every line begins with; `None` if rows name their own.
+fn run_name(document: &Document) -> Option<Cell> {
+    if document.run.is_empty() {
+        return None;
     }
-    fields
+    Some(Cell::new("run", csv_field(&document.run)))
 }
 
-/// Returns the items of a list of words or numbers; `None` if it is one of anything else.
-fn joined(list: &[Value]) -> Option<String> {
-    let is_plain = list.iter().all(|item| !item.is_object() && !item.is_array());
+/// What is noted of the whole run, which every line repeats as it does the run's name.
+fn run_warnings(document: &Document) -> Option<Cell> {
+    let mut warnings: Vec<&str> = Vec::new();
+    for block in &document.blocks {
+        if let Block::List(list) = block
+            && list.key == "warnings"
+        {
+            warnings.extend(list.items.iter().map(String::as_str));
+        }
+    }
+    if warnings.is_empty() {
+        return None;
+    }
+    Some(Cell::new("run_warnings", csv_field(&warnings.join("; "))))
+}
+
+/// The values of a row that fit a cell: raw samples do not.
+fn flatten(prefix: &str, row: &Map<String, Value>) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (name, value) in row {
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Object(nested) => cells.extend(flatten(&key, nested)),
+            // A histogram is one long word.
+            Value::String(_) if key.ends_with("histogram") => {}
+            Value::Array(list) => cells.extend(join_items(list).map(|text| Cell { key, text })),
+            value => cells.push(Cell { key, text: format_value(value) }),
+        }
+    }
+    cells
+}
+
+/// The items of a list of words or numbers; `None` if it has anything else.
+fn join_items(list: &[Value]) -> Option<String> {
+    if list.iter().any(|item| item.is_object() || item.is_array()) {
+        return None;
+    }
+
+    let mut texts = Vec::new();
+    for item in list {
+        // Words are made safe for spreadsheets together, below.
+        texts.push(item.as_str().map_or_else(|| format_value(item), str::to_owned));
+    }
+    let joined = texts.join("; ");
     let has_words = list.iter().any(Value::is_string);
-    let words = |item: &Value| item.as_str().map_or_else(|| cell(item), str::to_owned);
-    let joined = is_plain.then(|| list.iter().map(words).collect::<Vec<String>>().join("; "))?;
     Some(if has_words { csv_field(&joined) } else { joined })
 }
 
-fn cell(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),

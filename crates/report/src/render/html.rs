@@ -1,100 +1,79 @@
 //! HTML: one self-contained page, light and dark, that loads nothing and runs nothing.
 
-use super::Notes;
-use crate::document::{
-    Block, Chart, Column, Document, Field, Headline, Pair, Pairs, Reader, Role, Row, RowKind, Table, Tone,
-};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::Notes;
+use crate::document::{
+    Block, Chart, Column, Document, Field, Headline, List, Pair, Pairs, Reader, Role, Row, RowKind,
+    Table, Tone,
+};
+
 /// The style sheet of every page.
-pub const STYLE: &str = include_str!("report.css");
+pub const STYLE: &str = concat!(include_str!("charts.css"), include_str!("report.css"));
 
 /// The rights of a page: show its own styles. Nothing is fetched, and nothing runs.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// Tables of up to this many columns are narrower than the page.
-const FEW: usize = 7;
+/// Tables of at most so many columns are narrower than the page.
+const MAX_SMALL_COLUMNS: usize = 7;
 
-/// Up to this many facts are not folded.
-const OPEN: usize = 11;
+/// Longer words with an option in them may be broken: they would not fit a narrow window.
+const MAX_OPTION: usize = 30;
 
-/// Where a page has line ends.
-const LINES: [&str; 7] = ["</style>", "</p>", "</li>", "</tr>", "</figure>", "</section>", "</html>"];
+/// The worst and the best tone that the style sheet has.
+const MAX_WORSE_TONE: u8 = 5;
+const MAX_BETTER_TONE: i8 = 3;
 
-/// The state of a page while its parts are made.
-#[derive(Default)]
-struct Page<'a> {
-    notes: Notes,
-    /// The heading of the section; empty before the first.
-    section: &'a str,
-    /// The names of the tables so far: who goes by them needs each once.
-    names: Vec<String>,
-}
+/// A page has a line end after each of these.
+const LINE_ENDS: [&str; 7] =
+    ["</style>", "</p>", "</li>", "</tr>", "</figure>", "</section>", "</html>"];
 
-impl Page<'_> {
-    /// Returns a table's name, with its section's where another table has the same, and a number where that is not
-    /// enough.
-    fn name(&mut self, name: &str) -> String {
-        let longer = [name.to_owned(), format!("{}, {name}", self.section)];
-        let is_new = |name: &String| !self.names.contains(name) && !name.starts_with(", ");
-        let found = words::free_name(longer, |number| format!("{name}, {number}"), is_new);
-        self.names.push(found.clone());
-        found
-    }
-
-    /// Returns a heading: `h3` within a section, `h2` before the first.
-    fn heading(&self, title: &str, class: Option<&str>) -> Markup {
-        match (self.section, class) {
-            ("", None) => html! { h2.part { (title) } },
-            ("", Some(class)) => html! { h2.part.(class) { (title) } },
-            _ => html! { h3 class=[class] { (title) } },
-        }
-    }
-}
-
-/// Returns the page.
+/// The page of a document.
 pub(super) fn render(document: &Document) -> String {
-    let mut known = Page::default();
-    let mut sections: Vec<(Option<&String>, Vec<Markup>)> = vec![(None, Vec::new())];
+    let mut state = Page::default();
+    let mut sections: Vec<Section<'_>> = vec![Section::default()];
     for block in document.blocks.iter().filter(|block| block.is_for(Reader::Page)) {
         match (block, sections.last_mut()) {
-            (Block::Section(title), _) => {
-                known.section = title;
-                sections.push((Some(title), Vec::new()));
+            (Block::Section(title) | Block::Fold(title), _) => {
+                state.section = title;
+                let is_folded = matches!(block, Block::Fold(_));
+                sections.push(Section { title: Some(title), is_folded, parts: Vec::new() });
             }
-            (_, Some((_, parts))) => parts.push(part(block, &mut known)),
-            _ => {}
+            (_, Some(section)) => section.parts.push(render_block(block, &mut state)),
+            // There is always a section, from the first on.
+            (_, None) => {}
         }
     }
-    sections.retain(|(_, parts)| !parts.is_empty());
-    let Document { title, kind, about, .. } = document;
+    sections.retain(|section| !section.parts.is_empty());
+
+    let title = document.heading();
+    let Document { kind, about, .. } = document;
     let head = html! {
         meta name="color-scheme" content="light dark";
         title { (title) " — unixmark" }
         style { (PreEscaped(STYLE)) }
     };
     let body = html! {
-        header { p.tool { bdi { (kind) } } h1 { bdi { (title) } } @if !about.is_empty() { p.about { bdi { (about) } } } }
+        header {
+            p.tool { bdi { (kind) } }
+            h1 { bdi { (title) } }
+            @if !about.is_empty() { p.about { bdi { (about) } } }
+        }
         main {
-            @for (title, parts) in &sections {
-                @match title {
-                    Some(title) => section { h2 { (title) } @for part in parts { (part) } },
-                    None => section.result aria-label="Result" { @for part in parts { (part) } },
-                }
-            }
-            @if !known.notes.texts.is_empty() {
-                section {
-                    h2 { "Notes" }
-                    ol { @for (place, note) in (1..).zip(&known.notes.texts) { li id={ "note-" (place) } { (prose(note)) } } }
-                }
-            }
+            @for section in &sections { (section.render()) }
+            @if !state.notes.texts.is_empty() { (render_notes(&state.notes)) }
         }
         footer { (kind) "; a self-contained page." }
     };
-    LINES.iter().fold(page(POLICY, &head, &body), |page, end| page.replace(end, &format!("{end}\n")))
+
+    let mut page = page(POLICY, &head, &body);
+    for end in LINE_ENDS {
+        page = page.replace(end, &format!("{end}\n"));
+    }
+    page
 }
 
-/// Returns a whole page; `policy` says what it may load.
+/// A whole page; `policy` says what it may load.
 pub fn page(policy: &str, head: &Markup, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -111,93 +90,229 @@ pub fn page(policy: &str, head: &Markup, body: &Markup) -> String {
     words::clean(&page.0)
 }
 
-fn part(block: &Block, page: &mut Page<'_>) -> Markup {
-    match block {
-        Block::Lead(sentences) => html! { @for text in sentences { p.sentence { (prose(text)) } } },
-        Block::Text(_, lead, text) => html! { p.text { @if !lead.is_empty() { b { (lead) } } (prose(text)) } },
-        Block::Headlines(name, figures) => html! {
-            @if !name.is_empty() { (page.heading(name, Some("name"))) }
-            ul.figures { @for figure in figures { (self::figure(figure)) } }
-        },
-        Block::Pairs(pairs) => named(pairs),
-        Block::Table(table) => grid(table, page),
-        Block::Chart(drawing) => chart(drawing, page),
-        Block::List(list) => html! {
-            @if !list.title.is_empty() { (page.heading(&list.title, None)) }
-            ul.warnings { @for item in &list.items { li { (prose(item)) } } }
-        },
-        Block::Section(_) | Block::Data(..) => Markup::default(),
-    }
+/// What the blocks of a page have in common, while they are rendered.
+#[derive(Default)]
+struct Page<'a> {
+    notes: Notes,
+    /// The heading of the section; empty before the first.
+    section: &'a str,
+    /// The names of the tables so far.
+    names: Vec<String>,
 }
 
-/// Text in which what stands between back-ticks is code.
-fn prose(text: &str) -> Markup {
-    let parts: Vec<&str> = text.split('`').collect();
-    if parts.len().is_multiple_of(2) {
-        return html! { (text) };
+impl Page<'_> {
+    /// A name for a table that no other has, for readers who go from table to table by their names:
+    /// its own, or else with its section's, or else with a number.
+    fn choose_name(&mut self, name: &str) -> String {
+        let longer = [name.to_owned(), format!("{}, {name}", self.section)];
+        let is_new = |name: &String| !self.names.contains(name) && !name.starts_with(", ");
+        let chosen = words::free_name(longer, |number| format!("{name}, {number}"), is_new);
+        self.names.push(chosen.clone());
+        chosen
     }
-    html! { @for (place, part) in parts.iter().enumerate() { @if place % 2 == 1 { code { (part) } } @else { (part) } } }
-}
 
-fn figure(figure: &Headline) -> Markup {
-    html! {
-        li {
-            span.copies { (figure.mark) " " (figure.label) }
-            span.figure { (figure.value) " " @if !figure.unit.is_empty() { small { (figure.unit) } } }
-            span.interval { b { (figure.spread) } @for more in figure.more.iter().take(1) { " " (more) } }
-            @for more in figure.more.iter().skip(1) { span.interval { (more) } }
+    /// A heading below that of the section; before the first section it is one itself.
+    fn heading(&self, title: &str, class: Option<&str>) -> Markup {
+        match (self.section, class) {
+            ("", None) => html! { h2.part { (title) } },
+            ("", Some(class)) => html! { h2.part.(class) { (title) } },
+            _ => html! { h3 class=[class] { (title) } },
         }
     }
 }
 
-/// How a run was made is a line of pairs; facts are a table that can be folded.
-fn named(pairs: &Pairs) -> Markup {
+/// A part of a page under a heading; what precedes all headings is the result.
+#[derive(Default)]
+struct Section<'a> {
+    title: Option<&'a str>,
+    is_folded: bool,
+    parts: Vec<Markup>,
+}
+
+impl Section<'_> {
+    fn render(&self) -> Markup {
+        let parts = html! { @for part in &self.parts { (part) } };
+        match self.title {
+            None => html! { section.result aria-label="Result" { (parts) } },
+            Some(title) if self.is_folded => html! {
+                section { details.fold { summary { h2 { (title) } } (parts) } }
+            },
+            Some(title) => html! { section { h2 { (title) } (parts) } },
+        }
+    }
+}
+
+fn render_notes(notes: &Notes) -> Markup {
+    html! {
+        section {
+            h2 { "Notes" }
+            ol {
+                @for (number, note) in (1..).zip(&notes.texts) {
+                    li id={ "note-" (number) } { (render_prose(note)) }
+                }
+            }
+        }
+    }
+}
+
+fn render_block(block: &Block, page: &mut Page<'_>) -> Markup {
+    match block {
+        Block::Lead(sentences) => html! {
+            @for text in sentences { p.sentence { (render_prose(text)) } }
+        },
+        Block::Text(_, lead, text) => html! {
+            p.text { @if !lead.is_empty() { b { (lead) } } (render_prose(text)) }
+        },
+        Block::Headlines(name, headlines) => html! {
+            @if !name.is_empty() { (page.heading(name, Some("name"))) }
+            ul.figures { @for headline in headlines { (render_headline(headline)) } }
+        },
+        Block::Pairs(pairs) => render_pairs(pairs),
+        Block::Table(table) => render_table(table, page),
+        Block::Chart(chart) => render_chart(chart, page),
+        Block::List(list) => render_list(list, page),
+        Block::Section(_) | Block::Fold(_) | Block::Data(..) => Markup::default(),
+    }
+}
+
+/// Text in which what is between back-ticks is code.
+pub fn render_prose(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    let has_odd_backtick = parts.len().is_multiple_of(2);
+    if has_odd_backtick {
+        return render_words(text);
+    }
+    html! {
+        @for (number, part) in parts.iter().enumerate() {
+            @if number % 2 == 1 { code { (part) } } @else { (render_words(part)) }
+        }
+    }
+}
+
+/// Text whose lines end neither before a `%` nor within an option.
+fn render_words(text: &str) -> Markup {
+    let text = text.replace(" %", "\u{a0}%");
+    html! {
+        @for (number, word) in text.split(' ').enumerate() {
+            @if number > 0 { " " }
+            @if word.contains("--") && word.len() <= MAX_OPTION { span.whole { (word) } } @else { (word) }
+        }
+    }
+}
+
+fn render_headline(headline: &Headline) -> Markup {
+    let Headline { label, mark, value, unit, spread, more } = headline;
+    html! {
+        li {
+            span.copies { (mark) " " (label) }
+            span.figure { (value) " " @if !unit.is_empty() { small { (unit) } } }
+            span.interval { b { (spread) } @for more in more.iter().take(1) { " " (more) } }
+            @for more in more.iter().skip(1) { span.interval { (more) } }
+        }
+    }
+}
+
+/// A line of pairs; under a title a table that can be folded.
+fn render_pairs(pairs: &Pairs) -> Markup {
     let shown: Vec<&Pair> = pairs.items.iter().filter(|pair| !pair.label.is_empty()).collect();
-    let source = |pair: &Pair| Some(pair.source.clone()).filter(|source| !source.is_empty());
     if pairs.title.is_empty() {
         return html! {
-            dl.manner { @for pair in shown { div title=[source(pair)] { dt { (pair.label) } dd { (pair.value) } } } }
+            dl.manner {
+                @for pair in shown {
+                    div title=[unless_empty(&pair.source)] {
+                        dt { (pair.label) }
+                        dd { (pair.value) }
+                    }
+                }
+            }
         };
     }
     html! {
-        details open[shown.len() <= OPEN] {
+        details {
             summary { (pairs.title) }
             table.facts {
-                @for pair in shown { tr title=[source(pair)] { th scope="row" { (pair.label) } td { (pair.value) } } }
+                @for pair in shown {
+                    tr title=[unless_empty(&pair.source)] {
+                        th scope="row" { (pair.label) }
+                        td { (pair.value) }
+                    }
+                }
             }
         }
     }
 }
 
-fn grid(table: &Table, page: &mut Page<'_>) -> Markup {
-    let is_marks = |place: usize| table.rows.iter().any(|row| matches!(row.fields[place], Field::Marks(_)));
-    let mut shown = table.columns_for(Reader::Page);
-    shown.retain(|(place, _)| !is_marks(*place));
-    let is_toned = table.rows.iter().flat_map(|row| &row.fields).any(|field| matches!(field, Field::Toned(..)));
-    let first = shown.first().map_or("", |(_, column)| &column.head);
-    let name = if table.title.is_empty() { first } else { &table.title };
-    let region = page.name(name);
-    let is_bare = table.title.is_empty() && table.remark.is_empty();
+fn unless_empty(text: &str) -> Option<&str> {
+    if text.is_empty() { None } else { Some(text) }
+}
+
+fn render_list(list: &List, page: &Page<'_>) -> Markup {
     html! {
-        // As the table's own caption it would be as wide as the table, and be cut where that is.
-        @if !is_bare { p.caption { b { (table.title) } @if !table.remark.is_empty() { " " small { (prose(&table.remark)) } } } }
+        @if !list.title.is_empty() { (page.heading(&list.title, None)) }
+        ul.warnings { @for item in &list.items { li { (render_prose(item)) } } }
+    }
+}
+
+fn render_table(table: &Table, page: &mut Page<'_>) -> Markup {
+    // Footnotes are behind the names of their rows.
+    let mut columns = table.columns_for(Reader::Page);
+    columns.retain(|(number, _)| !has_marks(table, *number));
+    let is_small = columns.len() <= MAX_SMALL_COLUMNS;
+    let mut fields = table.rows.iter().flat_map(|row| &row.fields);
+    let has_tones = fields.any(|field| matches!(field, Field::Toned(..)));
+
+    let first_head = columns.first().map_or("", |(_, column)| &column.head);
+    let name = if table.title.is_empty() { first_head } else { &table.title };
+    let region = page.choose_name(name);
+    html! {
+        (render_caption(table))
         div.scroll tabindex="0" role="region" aria-label=(region) {
-            table.costs.small[shown.len() <= FEW].heat[is_toned] {
+            table.costs.small[is_small].heat[has_tones] {
                 caption.unseen { (name) }
                 thead {
-                    tr { @for (_, column) in &shown { th.(class_of(column)) scope="col" { (column.head) } } }
+                    tr {
+                        @for (_, column) in &columns {
+                            th.(class_of(column)) scope="col" { (column.head) }
+                        }
+                    }
                 }
-                tbody { @for row in &table.rows { (line(row, &shown, &mut page.notes)) } }
+                tbody {
+                    @for row in &table.rows { (render_row(row, &columns, &mut page.notes)) }
+                }
             }
         }
     }
 }
 
-fn line(row: &Row, shown: &[(usize, &Column)], notes: &mut Notes) -> Markup {
-    let marks = row.fields.iter().filter_map(|field| if let Field::Marks(texts) = field { Some(texts) } else { None });
-    let mut marks: Vec<usize> = marks.flatten().map(|text| notes.number(text)).collect();
-    marks.sort_unstable();
-    let [(first, _), others @ ..] = shown else { return Markup::default() };
+/// The title and the remark above a table. As the table's own caption they would be as wide as the
+/// table, and be cut where that is.
+fn render_caption(table: &Table) -> Markup {
+    let Table { title, remark, .. } = table;
+    if title.is_empty() && remark.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        p.caption { b { (title) } @if !remark.is_empty() { " " small { (render_prose(remark)) } } }
+    }
+}
+
+fn has_marks(table: &Table, column: usize) -> bool {
+    table.rows.iter().any(|row| matches!(row.fields[column], Field::Marks(_)))
+}
+
+fn render_row(row: &Row, columns: &[(usize, &Column)], notes: &mut Notes) -> Markup {
+    let [(first, _), others @ ..] = columns else {
+        return Markup::default();
+    };
+
+    let mut numbers = Vec::new();
+    for field in &row.fields {
+        if let Field::Marks(texts) = field {
+            numbers.extend(texts.iter().map(|text| notes.number(text)));
+        }
+    }
+    numbers.sort_unstable();
+
     let class = match row.kind {
         RowKind::Plain => None,
         RowKind::Strong | RowKind::Total => Some("strong"),
@@ -205,33 +320,55 @@ fn line(row: &Row, shown: &[(usize, &Column)], notes: &mut Notes) -> Markup {
     };
     html! {
         tr class=[class] {
-            th scope="row" { (row.fields[*first].words()) @for place in marks { sup { a href={ "#note-" (place) } aria-label={ "note " (place) } { (place) } } } }
+            th scope="row" {
+                (row.fields[*first].words())
+                @for number in numbers {
+                    sup {
+                        a href={ "#note-" (number) } aria-label={ "note " (number) } { (number) }
+                    }
+                }
+            }
             @match &row.kind {
-                RowKind::Gap(reason) => td colspan=(others.len()) { div.reason { (prose(reason)) } },
-                _ => @for (place, column) in others { (cell(column, &row.fields[*place])) },
+                RowKind::Gap(reason) => td colspan=(others.len()) {
+                    div.reason { (render_prose(reason)) }
+                },
+                _ => @for (number, column) in others {
+                    (render_cell(column, &row.fields[*number]))
+                },
             }
         }
     }
 }
 
-fn cell(column: &Column, field: &Field) -> Markup {
+fn render_cell(column: &Column, field: &Field) -> Markup {
     let (tone, more) = match field {
-        Field::Toned(_, tone, more) if *tone == Tone::GAP => (" gone".to_owned(), more.as_str()),
-        Field::Toned(_, Tone(better @ 1..), more) => (format!(" b{}", better.min(&3)), more.as_str()),
-        Field::Toned(_, Tone(worse), more) => (format!(" t{}", worse.unsigned_abs().min(5)), more.as_str()),
+        Field::Toned(_, tone, more) => (tone_class(*tone), more.as_str()),
         _ => (String::new(), ""),
     };
-    let class = format!("{}{tone}", class_of(column));
-    let some = |text: &str| Some(text.trim_start().to_owned()).filter(|text| !text.is_empty());
-    let inside = match field {
-        Field::Bar(share) if share.is_finite() => html! {
-            svg.bar aria-hidden="true" viewBox="0 0 100 8" {
-                rect.h0 x="0" y="0" width=(format!("{:.1}", 100.0 * share.abs().min(1.0))) height="8" {}
-            }
-        },
-        field => html! { (field.words()) },
+    let classes = format!("{} {tone}", class_of(column));
+    let content = match field {
+        Field::Bar(share) if share.is_finite() => render_bar(*share),
+        field => render_words(&field.words()),
     };
-    html! { td class=[some(&class)] title=[some(more)] { (inside) } }
+    html! { td class=[unless_empty(classes.trim())] title=[unless_empty(more)] { (content) } }
+}
+
+fn render_bar(share: f64) -> Markup {
+    let width = format!("{:.1}", 100.0 * share.abs().min(1.0));
+    html! {
+        svg.bar aria-hidden="true" viewBox="0 0 100 8" {
+            rect.h0 x="0" y="0" width=(width) height="8" {}
+        }
+    }
+}
+
+/// `b3` is the best tone, `t5` the worst, `t0` an ordinary one.
+fn tone_class(tone: Tone) -> String {
+    match tone {
+        Tone::GAP => "gone".to_owned(),
+        Tone(better @ 1..) => format!("b{}", better.min(MAX_BETTER_TONE)),
+        Tone(worse) => format!("t{}", worse.unsigned_abs().min(MAX_WORSE_TONE)),
+    }
 }
 
 fn class_of(column: &Column) -> &'static str {
@@ -243,21 +380,25 @@ fn class_of(column: &Column) -> &'static str {
     }
 }
 
-fn chart(chart: &Chart, page: &Page<'_>) -> Markup {
-    let Chart { title, caption, legend, panels } = chart;
+fn render_chart(chart: &Chart, page: &Page<'_>) -> Markup {
+    let Chart { title, caption, legend, panels, .. } = chart;
     html! {
         @if !title.is_empty() { (page.heading(title, None)) }
         @if legend.len() > 1 {
             ul.legend { @for (mark, text) in legend { li { (mark) " " (text) } } }
         }
         @match &panels[..] {
-            [(label, svg)] if label.is_empty() => figure {
-                (svg)
+            [(label, drawings)] if label.is_empty() => figure {
+                (drawings.render_for_page())
                 @if !caption.is_empty() { figcaption { (caption) } }
             },
             panels => {
                 @if !caption.is_empty() { p.text { (caption) } }
-                div.panels { @for (label, svg) in panels { figure { figcaption { b { (label) } } (svg) } } }
+                div.panels {
+                    @for (label, drawings) in panels {
+                        figure { figcaption { b { (label) } } (drawings.render_for_page()) }
+                    }
+                }
             }
         }
     }

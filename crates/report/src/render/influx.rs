@@ -1,4 +1,4 @@
-//! InfluxDB's line protocol: a line for each entry, with its interval, at the moment the run began.
+//! InfluxDB's line protocol: a line for each value, with its interval, at the moment the run began.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -6,34 +6,46 @@ use journal::Run;
 
 use crate::subject::{FeedValue, Subject};
 
-/// Returns the lines.
-///
 /// # Errors
 /// The subject has no figures.
 pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     let unknown = Run::default();
     let run = subject.last_run().unwrap_or(&unknown);
     // Without a moment, the database takes its own.
-    let moment = run.started.parse::<Timestamp>().map_or(String::new(), |at| format!(" {}", at.as_nanosecond()));
-    let lines = subject.feed_values()?.into_iter().map(|entry| line(&entry, run) + &moment + "\n");
-    Ok(lines.collect())
+    let moment = match run.started.parse::<Timestamp>() {
+        Ok(started) => format!(" {}", started.as_nanosecond()),
+        Err(_) => String::new(),
+    };
+
+    let mut text = String::new();
+    for value in subject.feed_values()? {
+        text += &format!("{}{moment}\n", format_value(&value, &run.host));
+    }
+    Ok(text)
 }
 
-fn line(entry: &FeedValue, run: &Run) -> String {
-    let measurement = if entry.is_change { "unixmark_delta" } else { "unixmark_figure" };
-    let better = if entry.lower_is_better { "lower" } else { "higher" };
-    let own = entry.labels.iter().map(|(name, value)| (*name, value.as_str()));
-    let tags = own.chain([("unit", entry.unit.as_str()), ("better", better), ("host", &run.host)]);
-    // A tag without a value is no tag.
-    let tags = tags.filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!(",{name}={}", escaped(value)));
-    let tags: String = tags.collect();
-    let estimate = entry.value;
-    let ends = if estimate.bounded() { format!(",low={},high={}", estimate.low, estimate.high) } else { String::new() };
-    format!("{measurement}{tags} value={}{ends}", estimate.value)
+/// The line of a value without its moment.
+fn format_value(value: &FeedValue, host: &str) -> String {
+    let mut tags: Vec<(&str, &str)> =
+        value.labels.iter().map(|(name, label)| (*name, label.as_str())).collect();
+    tags.extend([("unit", value.unit.as_str()), ("better", value.better()), ("host", host)]);
+    // The protocol has no tags without a value.
+    tags.retain(|(_, tag)| !tag.is_empty());
+
+    let measurement = if value.is_change { "unixmark_delta" } else { "unixmark_figure" };
+    let mut line = measurement.to_owned();
+    for (name, tag) in tags {
+        line += &format!(",{name}={}", escape(tag));
+    }
+    line += &format!(" value={}", value.value.value);
+    if value.value.bounded() {
+        line += &format!(",low={},high={}", value.value.low, value.value.high);
+    }
+    line
 }
 
-/// Returns a tag's value; a backslash would escape what follows it.
-fn escaped(value: &str) -> String {
+/// A tag's value. A backslash becomes a slash, since it would escape what follows it.
+fn escape(value: &str) -> String {
     let plain = words::log_lines(&words::visible(value)).replace('\\', "/");
     plain.replace(',', "\\,").replace('=', "\\=").replace(' ', "\\ ")
 }

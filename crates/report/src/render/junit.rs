@@ -1,108 +1,156 @@
-//! JUnit XML, which Jenkins, GitLab and others show: a test case for each comparison that a gate judges, and for each
-//! finding of doctor.
+//! JUnit XML, which Jenkins, GitLab and others show: a test case for each comparison that a gate
+//! judges, and for each finding of doctor.
 
 use std::fmt::Write;
 
-use analysis::{Comparison, Comparisons, Gate, Measure, NotCompared, Outcome};
+use analysis::{Comparison, Comparisons, Gate, Measure, NotCompared, Outcome, ask_direction};
 use anyhow::{Result, bail};
 use journal::{Finding, Key, Severity};
 use maud::html;
 
-use crate::subject::{Subject, name, run_suffix};
+use crate::document::ends_after;
+use crate::subject::{Subject, measure_name, run_suffix};
 use crate::views::{Line, gap_key, lines, sentences, verdict_in_words};
 
 struct Case {
     name: String,
     outcome: Outcome,
     message: String,
-    /// More about it.
+    /// More about a failure.
     body: String,
 }
 
-/// Returns the file.
-///
+impl Case {
+    fn new(name: impl Into<String>, outcome: Outcome, message: String) -> Case {
+        Case { name: name.into(), outcome, message, body: String::new() }
+    }
+}
+
 /// # Errors
 /// The subject is nothing that can fail.
 pub(super) fn render(subject: Subject<'_>) -> Result<String> {
-    let (suite, cases) = match subject {
-        Subject::Comparison(all, Some(gate)) => ("unixmark.compare", compared(all, gate)),
-        Subject::Comparison(_, None) => bail!("nothing can fail without --fail-on; try --fail-on 5%"),
-        Subject::Doctor(findings) => ("unixmark.doctor", found(findings)),
+    match subject {
+        Subject::Comparison(all, Some(gate)) => {
+            Ok(render_suite("unixmark.compare", &comparison_cases(all, gate)))
+        }
+        Subject::Comparison(_, None) => {
+            bail!("nothing can fail without --fail-on; try --fail-on 5%")
+        }
+        Subject::Doctor(findings) => Ok(render_suite("unixmark.doctor", &finding_cases(findings))),
         _ => bail!("JUnit is a format of `compare --fail-on` and of `doctor`; try --format json"),
-    };
-    let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count();
-    let (failed, skipped) = (count(Outcome::Failed), count(Outcome::Undecided));
+    }
+}
+
+fn render_suite(suite: &str, cases: &[Case]) -> String {
+    let failed = cases.iter().filter(|case| case.outcome == Outcome::Failed).count();
+    let skipped = cases.iter().filter(|case| case.outcome == Outcome::Undecided).count();
     let totals = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\"", cases.len());
+
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{suite}\" {totals}>\n  \
          <testsuite name=\"{suite}\" {totals} skipped=\"{skipped}\">\n"
     );
-    for Case { name, outcome, message, body } in &cases {
-        let (name, message, body) = (escaped(name), escaped(message), escaped(body));
-        let start = format!("    <testcase classname=\"{suite}\" name=\"{name}\">");
-        // Writing to a String cannot fail.
-        let _ = match outcome {
-            Outcome::Passed => writeln!(text, "{start}<system-out>{message}</system-out></testcase>"),
-            Outcome::Failed => writeln!(text, "{start}<failure message=\"{message}\">{body}</failure></testcase>"),
-            Outcome::Undecided => writeln!(text, "{start}<skipped message=\"{message}\"/></testcase>"),
+    for Case { name, outcome, message, body } in cases {
+        let [name, message, body] = [name, message, body].map(|text| escape(text));
+        let result = match outcome {
+            Outcome::Passed => format!("<system-out>{message}</system-out>"),
+            Outcome::Failed => format!("<failure message=\"{message}\">{body}</failure>"),
+            Outcome::Undecided => format!("<skipped message=\"{message}\"/>"),
         };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "    <testcase classname=\"{suite}\" name=\"{name}\">{result}</testcase>"
+        );
     }
-    Ok(text + "  </testsuite>\n</testsuites>\n")
+    text + "  </testsuite>\n</testsuites>\n"
 }
 
-/// The findings: what spoils a run fails, as doctor's exit status says.
-fn found(findings: &[Finding]) -> Vec<Case> {
+fn finding_cases(findings: &[Finding]) -> Vec<Case> {
     if findings.is_empty() {
         let message = "Nothing here will spoil a run.".to_owned();
-        return vec![Case { name: "this machine".to_owned(), outcome: Outcome::Passed, message, body: String::new() }];
+        return vec![Case::new("this machine", Outcome::Passed, message)];
     }
-    findings.iter().map(finding).collect()
+    findings.iter().map(finding_case).collect()
 }
 
-fn finding(Finding { severity, name, what, fix }: &Finding) -> Case {
-    let outcome = if *severity == Severity::Spoils { Outcome::Failed } else { Outcome::Undecided };
-    Case { name: name.clone(), outcome, message: what.clone(), body: format!("Fix: {fix}") }
+/// What spoils a run fails, as doctor's exit status says.
+fn finding_case(finding: &Finding) -> Case {
+    let spoils = finding.severity == Severity::Spoils;
+    Case {
+        name: finding.name.clone(),
+        outcome: if spoils { Outcome::Failed } else { Outcome::Undecided },
+        message: finding.what.clone(),
+        body: format!("Fix: {}", finding.fix),
+    }
 }
 
-/// The comparisons as the gate judges them, and the cells without one.
-fn compared(all: &Comparisons, gate: &Gate) -> Vec<Case> {
-    let compared = lines(all).into_iter().map(|line| comparison(&line, gate));
-    let missing = all.missing.iter().map(|gap| missing(gap, &gap_key(gap, all)));
-    let count = |(outcome, message)| Case { name: "counts".to_owned(), outcome, message, body: String::new() };
-    compared.chain(missing).chain(gate.counts.iter().cloned().map(count)).chain(unseen(gate)).collect()
+/// The comparisons as the gate judges them, the cells without one, and what the gate cannot judge.
+fn comparison_cases(all: &Comparisons, gate: &Gate) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for line in lines(all) {
+        cases.push(comparison_case(&line, gate));
+    }
+    for gap in &all.missing {
+        cases.push(missing_case(gap, &gap_key(gap, all)));
+    }
+    for (outcome, message) in &gate.counts {
+        cases.push(Case::new("counts", *outcome, message.clone()));
+    }
+    cases.extend(unseen_case(gate));
+    cases.extend(undirected_case(gate));
+    cases
 }
 
-/// Returns the case of what the gate cannot tell: a failure of a strict one.
-fn unseen(gate: &Gate) -> Option<Case> {
-    let outcome = if gate.is_strict { Outcome::Failed } else { Outcome::Undecided };
+fn comparison_case(line: &Line<'_>, gate: &Gate) -> Case {
+    let Line { comparison, key, .. } = line;
+    Case {
+        name: measure_name(key, comparison.measure.name()) + &run_suffix(&comparison.run, key),
+        outcome: gate.outcome_of(comparison),
+        message: describe_change(comparison),
+        body: sentences(&comparison.warnings).join("\n"),
+    }
+}
+
+fn missing_case(gap: &NotCompared, key: &Key) -> Case {
+    let measure = gap.measure.unwrap_or(Measure::Score);
+    let name = measure_name(key, measure.name()) + &run_suffix(&gap.run, key);
+    Case::new(name, gap.outcome(), format!("missing: {}", gap.reason))
+}
+
+/// The case of comparisons that may hide a loss of the gate's size.
+fn unseen_case(gate: &Gate) -> Option<Case> {
     let message = gate.unseen?.to_string();
-    Some(Case { name: "gate".to_owned(), outcome, message, body: String::new() })
+    Some(Case::new("gate", outcome_of_doubt(gate), message))
 }
 
-fn comparison(Line { comparison: one, key, .. }: &Line<'_>, gate: &Gate) -> Case {
-    let name = name(key, one.measure.name()) + &run_suffix(&one.run, key);
-    Case { name, outcome: gate.outcome_of(one), message: change(one), body: sentences(&one.warnings).join("\n") }
+/// The case of figures whose better direction nobody knows.
+fn undirected_case(gate: &Gate) -> Option<Case> {
+    if gate.undirected.is_empty() {
+        return None;
+    }
+    Some(Case::new("directions", outcome_of_doubt(gate), ask_direction(&gate.undirected)))
 }
 
-fn missing(gap: &NotCompared, key: &Key) -> Case {
-    let name = name(key, gap.measure.unwrap_or(Measure::Score).name()) + &run_suffix(&gap.run, key);
-    Case { name, outcome: gap.outcome(), message: format!("missing: {}", gap.reason), body: String::new() }
+/// What a gate cannot judge is a failure of a strict one.
+fn outcome_of_doubt(gate: &Gate) -> Outcome {
+    if gate.is_strict { Outcome::Failed } else { Outcome::Undecided }
 }
 
 /// `slower: -7.1 % (-9.2 to -5.0)`.
-fn change(one: &Comparison) -> String {
-    let (mut message, change) = (verdict_in_words(one), one.change());
-    if change.value.is_finite() {
-        message += &format!(": {} {}", words::signed_fine(change.value), one.measure.delta_unit());
+fn describe_change(comparison: &Comparison) -> String {
+    let change = comparison.change();
+    let verdict = verdict_in_words(comparison);
+    let ends = ends_after(&change, words::signed_fine);
+    if !change.value.is_finite() {
+        return verdict + &ends;
     }
-    if change.bounded() {
-        message += &format!(" ({} to {})", words::signed_fine(change.low), words::signed_fine(change.high));
-    }
-    message
+    let value = words::signed_fine(change.value);
+    format!("{verdict}: {value} {}{ends}", comparison.measure.delta_unit())
 }
 
-/// Returns text as XML 1.0 can hold it.
-fn escaped(text: &str) -> String {
-    // XML 1.0 has no place for control characters, however they are written.
+/// Text as XML 1.0 can hold it, which has no place for control characters, however they are
+/// written.
+fn escape(text: &str) -> String {
     html! { (words::log_lines(text)) }.into_string().replace('\n', "&#10;")
 }

@@ -3,134 +3,166 @@
 use std::fmt::Write;
 
 use super::Notes;
-use crate::document::{Block, Column, Document, Field, Headline, Pair, Pairs, Reader, Row, RowKind, Table};
+use crate::document::{
+    Block, Column, Document, Field, Headline, List, Pair, Pairs, Reader, Row, RowKind, Table,
+};
 
-/// Returns the document.
+/// Characters that Markdown would take for more than text.
+const SPECIAL: [char; 8] = ['\\', '|', '*', '_', '`', '[', ']', '#'];
+
 pub(super) fn render(document: &Document) -> String {
     let mut page = Page::default();
-    page.line(&format!("# {}\n", escaped(&document.title)));
-    page.line(&format!("{}\n", escaped(&document.kind)));
+    page.write_line(&format!("# {}\n", escape(document.heading())));
+    page.write_line(&format!("{}\n", escape(&document.kind)));
     if !document.about.is_empty() {
-        page.line(&format!("{}\n", escaped(&document.about)));
+        page.write_line(&format!("{}\n", escape(&document.about)));
     }
     for block in document.blocks.iter().filter(|block| block.is_for(Reader::Page)) {
-        page.block(block);
+        page.write_block(block);
     }
-    for (number, note) in page.notes.texts.iter().enumerate() {
+    for (number, note) in (1..).zip(&page.notes.texts) {
         // Writing to a String cannot fail.
-        let _ = writeln!(page.text, "{}. {}", number + 1, escaped(note));
+        let _ = writeln!(page.text, "{number}. {}", escape(note));
     }
     page.text
 }
 
+/// A document while it is written.
 #[derive(Default)]
 struct Page {
     text: String,
     notes: Notes,
-    /// The heading of a section that has shown nothing yet: of charts there is nothing here.
-    pending: Option<String>,
+    /// The heading of a section that has shown nothing yet; a section of charts alone has none.
+    pending_section: Option<String>,
 }
 
 impl Page {
-    fn line(&mut self, line: &str) {
-        if let Some(title) = self.pending.take() {
-            self.line(&format!("## {title}\n"));
+    fn write_line(&mut self, line: &str) {
+        if let Some(title) = self.pending_section.take() {
+            self.write_line(&format!("## {title}\n"));
         }
         let _ = writeln!(self.text, "{line}");
     }
 
-    fn block(&mut self, block: &Block) {
+    fn write_subheading(&mut self, title: &str) {
+        if !title.is_empty() {
+            self.write_line(&format!("### {}\n", escape(title)));
+        }
+    }
+
+    fn write_block(&mut self, block: &Block) {
         match block {
-            Block::Section(title) => self.pending = Some(escaped(title)),
+            Block::Section(title) | Block::Fold(title) => {
+                self.pending_section = Some(escape(title));
+            }
             Block::Lead(sentences) => {
-                sentences.iter().for_each(|sentence| self.line(&format!("**{}**\n", escaped(sentence))));
+                for sentence in sentences {
+                    self.write_line(&format!("**{}**\n", escape(sentence)));
+                }
             }
             Block::Text(_, lead, content) => {
-                self.line(&format!("{}{}\n", escaped(lead), escaped(content)));
+                self.write_line(&format!("{}{}\n", escape(lead), escape(content)));
             }
-            Block::Headlines(name, figures) => self.figures(name, figures),
-            Block::Pairs(pairs) => self.pairs(pairs),
-            Block::Table(table) => self.table(table),
-            Block::List(list) => {
-                if !list.title.is_empty() {
-                    self.line(&format!("### {}\n", escaped(&list.title)));
-                }
-                list.items.iter().for_each(|item| self.line(&format!("- {}", escaped(item))));
-                self.line("");
-            }
+            Block::Headlines(name, headlines) => self.write_headlines(name, headlines),
+            Block::Pairs(pairs) => self.write_pairs(pairs),
+            Block::Table(table) => self.write_table(table),
+            Block::List(list) => self.write_list(list),
             Block::Chart(_) | Block::Data(..) => {}
         }
     }
 
-    fn figures(&mut self, name: &str, figures: &[Headline]) {
-        for figure in figures {
-            let label =
-                [name, &figure.label].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-            let value = format!("{} {}", figure.value, figure.unit);
-            let spread = if figure.spread.is_empty() { String::new() } else { format!(" ({})", figure.spread) };
-            self.line(&format!("**{}: {}**{}\n", escaped(&label), escaped(value.trim()), escaped(&spread)));
+    fn write_headlines(&mut self, name: &str, headlines: &[Headline]) {
+        for Headline { label, value, unit, spread, .. } in headlines {
+            let labels: Vec<&str> =
+                [name, label].into_iter().filter(|label| !label.is_empty()).collect();
+            let label = escape(&labels.join(", "));
+            let value = escape(format!("{value} {unit}").trim());
+            let spread = if spread.is_empty() { String::new() } else { format!(" ({spread})") };
+            self.write_line(&format!("**{label}: {value}**{}\n", escape(&spread)));
         }
     }
 
-    fn pairs(&mut self, pairs: &Pairs) {
+    fn write_pairs(&mut self, pairs: &Pairs) {
         let shown: Vec<&Pair> = pairs.items.iter().filter(|pair| !pair.label.is_empty()).collect();
         if shown.is_empty() {
             return;
         }
-        let title = if pairs.title.is_empty() { String::new() } else { format!("### {}\n\n", escaped(&pairs.title)) };
-        self.line(&format!("{title}| | |\n|---|---|"));
+
+        self.write_subheading(&pairs.title);
+        // A table of Markdown needs a heading, which pairs have not.
+        self.write_line("| | |\n|---|---|");
         for pair in shown {
-            self.line(&format!("| {} | {} |", escaped(&pair.label), escaped(&pair.value)));
+            self.write_line(&format!("| {} | {} |", escape(&pair.label), escape(&pair.value)));
         }
-        self.line("");
+        self.write_line("");
     }
 
-    fn table(&mut self, table: &Table) {
-        if !table.title.is_empty() {
-            self.line(&format!("### {}\n", escaped(&table.title)));
+    fn write_list(&mut self, list: &List) {
+        self.write_subheading(&list.title);
+        for item in &list.items {
+            self.write_line(&format!("- {}", escape(item)));
         }
+        self.write_line("");
+    }
+
+    fn write_table(&mut self, table: &Table) {
+        self.write_subheading(&table.title);
         if !table.remark.is_empty() {
-            self.line(&format!("{}\n", escaped(&table.remark)));
+            self.write_line(&format!("{}\n", escape(&table.remark)));
         }
-        let is_picture = |place: usize| table.rows.iter().all(|row| matches!(row.fields[place], Field::Bar(_)));
-        let mut shown = table.columns_for(Reader::Page);
-        shown.retain(|(place, _)| !is_picture(*place));
-        let heads: Vec<String> = shown.iter().map(|(_, column)| escaped(&column.head)).collect();
-        let edges: String = shown.iter().map(|(_, column)| if column.is_words() { "---|" } else { "---:|" }).collect();
-        self.line(&format!("| {} |\n|{edges}", heads.join(" | ")));
+
+        let mut columns = table.columns_for(Reader::Page);
+        columns.retain(|(number, _)| !is_column_of_bars(table, *number));
+        let heads: Vec<String> = columns.iter().map(|(_, column)| escape(&column.head)).collect();
+        let alignment: String = columns
+            .iter()
+            .map(|(_, column)| if column.is_words() { "---|" } else { "---:|" })
+            .collect();
+        self.write_line(&format!("| {} |\n|{alignment}", heads.join(" | ")));
         for row in &table.rows {
-            let fields = self.fields(row, &shown);
-            self.line(&format!("| {} |", fields.join(" | ")));
+            let fields = self.format_row(row, &columns);
+            self.write_line(&format!("| {} |", fields.join(" | ")));
         }
-        self.line("");
+        self.write_line("");
     }
 
-    fn fields(&mut self, row: &Row, shown: &[(usize, &Column)]) -> Vec<String> {
+    fn format_row(&mut self, row: &Row, columns: &[(usize, &Column)]) -> Vec<String> {
         let mut fields: Vec<String> = Vec::new();
-        for (place, _) in shown {
-            fields.push(match &row.fields[*place] {
-                Field::Marks(texts) => self.notes.marks(texts),
-                field => escaped(field.words().trim_end()),
+        for (number, _) in columns {
+            fields.push(match &row.fields[*number] {
+                Field::Marks(texts) => self.notes.mark(texts),
+                field => escape(field.words().trim_end()),
             });
         }
+
         match &row.kind {
+            RowKind::Plain => {}
             RowKind::Gap(reason) => {
                 // The widest place for it is the last column, which holds words as a rule.
                 if let Some(last) = fields.last_mut() {
-                    *last = escaped(reason);
+                    *last = escape(reason);
                 }
             }
             RowKind::Total | RowKind::Strong => {
-                fields.iter_mut().filter(|field| !field.is_empty()).for_each(|field| *field = format!("**{field}**"));
+                for field in fields.iter_mut().filter(|field| !field.is_empty()) {
+                    *field = format!("**{field}**");
+                }
             }
-            RowKind::Plain => {}
         }
         fields
     }
 }
 
-/// Returns text that Markdown and HTML take literally.
-fn escaped(value: &str) -> String {
-    let text = words::clean(value).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    ['\\', '|', '*', '_', '`', '[', ']', '#'].iter().fold(text, |text, c| text.replace(*c, &format!("\\{c}")))
+fn is_column_of_bars(table: &Table, column: usize) -> bool {
+    table.rows.iter().all(|row| matches!(row.fields[column], Field::Bar(_)))
+}
+
+/// Text that Markdown and HTML take literally.
+fn escape(value: &str) -> String {
+    let mut text =
+        words::clean(value).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    for c in SPECIAL {
+        text = text.replace(c, &format!("\\{c}"));
+    }
+    text
 }

@@ -1,13 +1,16 @@
-//! The page beside UnixBench's text: the same figures in tables, without a chart.
+//! The page next to UnixBench's text: the same figures in tables, without a chart.
 
+use analysis::{Figure, Index, Part, Results};
 use maud::{DOCTYPE, Markup, html};
 
-use super::{Copies, Heading, levels, origin, score, title};
-use analysis::{Figure, Index, Part, Results};
+use super::{Heading, Level, levels, origin, score, title};
 
-const STYLE: &str = "table{border-collapse:collapse}td,th{border:1px solid;padding:2px 6px}td.n{text-align:right}";
+const STYLE: &str =
+    "table{border-collapse:collapse}td,th{border:1px solid;padding:2px 6px}td.n{text-align:right}";
 
-/// Returns the page: the system, and for every number of copies a table of each category's tests with its index.
+const HEADS: [&str; 7] = ["Test", "Score", "Unit", "Time", "Iters.", "Baseline", "Index"];
+
+/// The system, and for every number of copies a table of each category's tests with its index.
 pub fn page(results: &Results, heading: &Heading) -> String {
     let host = &results.run.host;
     let page = html! {
@@ -27,16 +30,24 @@ pub fn page(results: &Results, heading: &Heading) -> String {
                         tr { th { (if name.is_empty() { "Uptime" } else { name }) } td { (lines) } }
                     }
                 }
-                @for level in levels(results) { (section(results, &level)) }
+                @for level in levels(results) { (render_level(results, &level)) }
             }
         }
     };
     page.into_string()
 }
 
-fn section(results: &Results, level: &Copies<'_>) -> Markup {
-    let indexes: Vec<&Index> = results.indexes().iter().filter(|index| index.copies == level.copies).collect();
-    let is_other = |row: &&&Figure| !indexes.iter().any(|index| has(index, row));
+/// A table for each index with its tests, and one for the tests of no index.
+fn render_level(results: &Results, level: &Level<'_>) -> Markup {
+    let indexes: Vec<&Index> =
+        results.indexes().iter().filter(|index| index.copies == level.copies).collect();
+    let others: Vec<&Figure> = level
+        .figures
+        .iter()
+        .copied()
+        .filter(|figure| !indexes.iter().any(|index| is_in_block(index, figure)))
+        .collect();
+
     html! {
         h2 { "Benchmark Run: " (title(results.run.cpus, level.copies)) }
         @if let Some([from, to]) = level.moments(results) {
@@ -44,37 +55,42 @@ fn section(results: &Results, level: &Copies<'_>) -> Markup {
         }
         @for index in &indexes {
             h3 { (index.name) @if !index.complete { " (Partial)" } }
-            (table(level.rows.iter().filter(|row| has(index, row)), Some(index)))
+            (render_index(index, level))
         }
-        @if level.rows.iter().any(|row| is_other(&row)) {
-            (table(level.rows.iter().filter(is_other), None))
-        }
+        @if !others.is_empty() { (render_table(&others, None)) }
     }
 }
 
-/// Returns true if a row is in the index's block.
-fn has(index: &Index, row: &Figure) -> bool {
-    part(index, row).is_some() || index.others.iter().any(|(label, _)| *label == row.cell.label)
+fn render_index(index: &Index, level: &Level<'_>) -> Markup {
+    let figures: Vec<&Figure> =
+        level.figures.iter().copied().filter(|figure| is_in_block(index, figure)).collect();
+    render_table(&figures, Some(index))
 }
 
-fn part<'a>(index: &'a Index, row: &Figure) -> Option<&'a Part> {
-    index.parts.iter().find(|part| part.label == row.cell.label)
+/// True if a test is in the index's block, as part of the index or without counting for it.
+fn is_in_block(index: &Index, figure: &Figure) -> bool {
+    let label = &figure.cell.label;
+    part_of(index, figure).is_some() || index.others.iter().any(|(other, _)| other == label)
 }
 
-fn table<'a>(rows: impl Iterator<Item = &'a &'a Figure>, index: Option<&Index>) -> Markup {
+fn part_of<'a>(index: &'a Index, figure: &Figure) -> Option<&'a Part> {
+    index.parts.iter().find(|part| part.label == figure.cell.label)
+}
+
+fn render_table(figures: &[&Figure], index: Option<&Index>) -> Markup {
     html! {
         table {
-            tr { @for head in ["Test", "Score", "Unit", "Time", "Iters.", "Baseline", "Index"] { th { (head) } } }
-            @for row in rows {
-                @let part = index.and_then(|index| part(index, row));
+            tr { @for head in HEADS { th { (head) } } }
+            @for figure in figures {
+                @let part = index.and_then(|index| part_of(index, figure));
                 tr {
-                    td { (row.cell.label) }
-                    td.n { (score(row.score.value)) }
-                    td { (row.cell.unit) }
-                    td.n { (format!("{:.1} s", row.seconds)) }
-                    td.n { (row.n) }
-                    td.n { (part.map_or_else(String::new, |part| score(part.baseline))) }
-                    td.n { (part.map_or_else(String::new, |part| score(part.index.value))) }
+                    td { (figure.cell.label) }
+                    td.n { (score(figure.score.value)) }
+                    td { (figure.cell.unit) }
+                    td.n { (format!("{:.1} s", figure.seconds)) }
+                    td.n { (figure.n) }
+                    td.n { @if let Some(part) = part { (score(part.baseline)) } }
+                    td.n { @if let Some(part) = part { (score(part.index.value)) } }
                 }
             }
             @if let Some(index) = index {

@@ -10,8 +10,11 @@ use crate::document::{Block, Column, Columns, Document, Field, Style, Table};
 /// The version of the bill's keys.
 const FORMAT: &str = "unixmark-bill/1";
 
-/// Names that a sentence lists.
-const FEW: usize = 6;
+/// Names that a sentence lists at most.
+const MAX_NAMES: usize = 6;
+
+/// Calls that a sentence names as the dearest at most.
+const MAX_DEAREST: usize = 3;
 
 /// µs in a ns.
 const MICRO: f64 = 1e-3;
@@ -26,7 +29,9 @@ const READING: &str = "A call's price is what the condition adds to it in a loop
 /// Returns the bill of a command under one or more conditions.
 pub fn bill(command: &str, predictions: &[Prediction]) -> Document {
     let mut document = Document::new(FORMAT, "unixmark bill", command, &["times", "calls"]);
-    document.blocks.push(Block::Lead(predictions.iter().map(|one| sentence(command, one)).collect()));
+    document
+        .blocks
+        .push(Block::Lead(predictions.iter().map(|one| sentence(command, one)).collect()));
     for one in predictions {
         document.blocks.push(Block::section(format!("{} against {}", one.condition, one.against)));
         document.extend([Block::Table(times(one)), Block::Table(calls(one))]);
@@ -37,27 +42,55 @@ pub fn bill(command: &str, predictions: &[Prediction]) -> Document {
 
 /// Returns what is predicted, and what is measured beside it.
 fn sentence(command: &str, one: &Prediction) -> String {
-    let dearest: Vec<&str> =
-        one.items.iter().filter(|item| item.added.is_some_and(|added| added.value > 0.0)).map(name).take(3).collect();
-    let most = if dearest.is_empty() { String::new() } else { format!(", most of it for {}", listed(&dearest, FEW)) };
-    let mut parts =
-        vec![format!("{} will cost {command} {} per execution{most}", one.condition, amount(one, one.total))];
-    if let Some((measured, rest)) = one.measured.zip(one.rest()) {
-        let judged =
-            if rest.low > 0.0 || rest.high < 0.0 { "not explained by its calls" } else { "within the intervals" };
-        parts.push(format!("measured: {}; the difference of {} is {judged}", amount(one, measured), amount(one, rest)));
+    let mut parts = vec![match one.total {
+        Some(total) => prediction(command, one, total),
+        None => format!(
+            "what {} will cost {command} is not known: none of its calls has a price yet; try a \
+             longer --budget",
+            one.condition
+        ),
+    }];
+    if let Some(measured) = one.measured {
+        parts.push(format!("measured: {}", amount(one, measured)));
     }
-    let without: Vec<String> = one.items.iter().filter(|item| item.price.is_none()).map(counted).collect();
+    if let Some(rest) = one.rest() {
+        let judged = if rest.low > 0.0 || rest.high < 0.0 {
+            "not explained by its calls"
+        } else {
+            "within the intervals"
+        };
+        parts.push(format!("the difference of {} is {judged}", amount(one, rest)));
+    }
+    let without: Vec<String> =
+        one.items.iter().filter(|item| item.price.is_none()).map(counted).collect();
     if !without.is_empty() {
-        parts.push(format!("without a price: {}", listed(&without, FEW)));
+        parts.push(format!("without a price: {}", listed(&without, MAX_NAMES)));
     }
     format!("{}.", parts.join("; "))
+}
+
+/// What an execution will cost, and the calls that cost most.
+fn prediction(command: &str, one: &Prediction, total: Estimate) -> String {
+    let dearest: Vec<&str> = one
+        .items
+        .iter()
+        .filter(|item| item.added.is_some_and(|added| added.value > 0.0))
+        .map(name)
+        .take(MAX_DEAREST)
+        .collect();
+    let most = match dearest.is_empty() {
+        true => String::new(),
+        false => format!(", most of it for {}", listed(&dearest, MAX_NAMES)),
+    };
+    let cost = amount(one, total);
+    format!("{} will cost {command} {cost} per execution{most}", one.condition)
 }
 
 /// Returns a time per execution: `451 µs (440..462), 3.2 % (3.1..3.3)`.
 fn amount(one: &Prediction, ns: Estimate) -> String {
     let range = |estimate: Estimate, unit| {
-        let [value, ends] = [Field::Estimate(estimate, words::figure), Field::Interval(estimate, words::figure)];
+        let [value, ends] =
+            [Field::Estimate(estimate, words::figure), Field::Interval(estimate, words::figure)];
         format!("{} {unit} ({})", value.words(), ends.words())
     };
     let percent = one.percent(ns).map(|percent| format!(", {}", range(percent, "%")));
@@ -75,7 +108,8 @@ fn counted(item: &Item) -> String {
 /// Returns the prediction, the measurement and what is left, below each other.
 fn times(one: &Prediction) -> Table {
     type Line = (&'static str, Option<Estimate>);
-    let lines: [Line; 3] = [("predicted", Some(one.total)), ("measured", one.measured), ("not explained", one.rest())];
+    let lines: [Line; 3] =
+        [("predicted", one.total), ("measured", one.measured), ("not explained", one.rest())];
     let columns = Columns::new()
         .with(Column::data("condition"), |_: &Line| Field::text(&one.condition))
         .with(Column::data("against"), |_| Field::text(&one.against))
@@ -89,12 +123,15 @@ fn times(one: &Prediction) -> Table {
 fn calls(one: &Prediction) -> Table {
     let columns = Columns::new()
         .with(Column::data("condition"), |_: &Item| Field::text(&one.condition))
-        .with(Column::words("call").keyed("call"), |item| Field::Worded(name(item).to_owned(), json!(item.name)))
+        .with(Column::words("call").keyed("call"), |item| {
+            Field::Worded(name(item).to_owned(), json!(item.name))
+        })
         .with(Column::number("calls").keyed("count"), |item| {
             Field::Worded(item.count.to_string(), json!([item.count.low, item.count.high]))
         });
     let columns = with_interval(columns, ("ns each", "price_ns"), |item| item.price);
-    let columns = with_interval(columns, ("µs added", "added_us"), |item| Some(item.added?.scaled(MICRO)));
+    let columns =
+        with_interval(columns, ("µs added", "added_us"), |item| Some(item.added?.scaled(MICRO)));
     columns.table(&one.items).keyed("calls").titled("", "the dearest first; -: no price")
 }
 
@@ -105,7 +142,9 @@ fn with_interval<'a, T>(
     estimate: impl Fn(&T) -> Option<Estimate> + Copy + 'a,
 ) -> Columns<'a, T> {
     let field = |made: fn(Estimate, Style) -> Field| {
-        move |row: &T| estimate(row).map_or(Field::Missing, |estimate| made(estimate, words::figure))
+        move |row: &T| {
+            estimate(row).map_or(Field::Missing, |estimate| made(estimate, words::figure))
+        }
     };
     let columns = columns.with(Column::number(head).keyed(key).main(), field(Field::Estimate));
     columns.with(Column::number("interval"), field(Field::Interval))

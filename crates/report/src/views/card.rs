@@ -1,12 +1,14 @@
-//! A machine on a card: what it is, what it scores, and how far that can be believed. For a forum, a page, a program.
+//! A machine on a card: what it is, what it scores, and how far that can be believed. For a forum,
+//! a page, a program.
 
-use analysis::{Index, Results};
-use journal::{Finding, Severity};
+use analysis::{Results, UNIXBENCH_INDEX};
+use journal::Severity;
 use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
 
-use super::reference;
-use super::scores::by_whom;
+use super::scores::{by_whom, describe_run_before};
+use super::shared::to_post;
+use super::standing;
 use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Readers};
 
 /// The version of the card's keys: docs/card.schema.json.
@@ -24,22 +26,9 @@ const BLOCKS: [(&str, &str, f64); 4] = [
 const MEMORY: [&str; 2] = ["copy-ram", "latency-ram"];
 const WAKE_UP: &str = "cyclic";
 
-/// From the first share of disturbed trials on a machine is not stable; up to the second it is.
-const BUSY: f64 = 0.25;
-const CALM: f64 = 0.05;
-
-/// The parts of a card.
-#[derive(Debug, Clone, Copy)]
-pub struct Card<'a> {
-    /// The index and the memory, at one copy and at all.
-    pub index: &'a Results,
-    /// The disk and wake-ups.
-    pub disk: &'a Results,
-    /// The share of processor time that the hypervisor gave to others meanwhile; `None` where the kernel does not say.
-    pub steal: Option<f64>,
-    /// The findings of `doctor`, worst first.
-    pub findings: &'a [Finding],
-}
+/// Shares of disturbed trials: from the first on a machine is not stable; up to the second it is.
+const MIN_UNSTABLE_SHARE: f64 = 0.25;
+const MAX_STABLE_SHARE: f64 = 0.05;
 
 /// A figure at one copy and at all of them.
 struct Line<'a> {
@@ -60,36 +49,54 @@ struct DiskRow {
     bytes: f64,
 }
 
-/// Returns the card.
-pub fn card(card: &Card<'_>) -> Document {
-    let run = &card.index.run;
-    let mut document = Document::new(FORMAT, &run.tool, &run.host, &["scores", "disk"]);
+/// Returns the card of a run.
+pub fn card(results: &Results) -> Document {
+    let run = &results.run;
+    let day = run.started.get(..10).unwrap_or_default();
+    let kind = [&run.tool, day].map(str::trim).join(", ");
+    let mut document = Document::new(FORMAT, &kind, &run.host, &["scores", "disk"]);
     document.run.clone_from(&run.name);
-    document.extend([Block::Lead(vec![verdict(card)]), system(card.index)]);
+    document.question = match run.comment.is_empty() {
+        true => format!("What {} can do", run.host),
+        false => run.comment.clone(),
+    };
+    document.about = [&*results.facts.machine(), day, &*run.name].join(" · ");
+
+    document.extend([Block::Lead(vec![verdict(results)])]);
+    document.extend(standing::chart(results));
+    document.extend([system(results)]);
     document.table(
-        scores(card.index).titled("Scores", "with 95 % intervals; undisturbed: an estimate without disturbances"),
+        scores(results)
+            .titled("Scores", "with 95 % intervals; undisturbed: an estimate without disturbances"),
     );
-    document.table(
-        disk(card.disk).titled("Disk", "random blocks of a 256 MiB file, 64 in flight, bypassing the page cache; MB/s"),
-    );
-    let wake_up = card.disk.figures.iter().find(|row| row.cell.key.test == WAKE_UP);
+    document.table(disk(results).titled(
+        "Disk",
+        "random blocks of a 256 MiB file, 64 in flight, bypassing the page cache; MB/s",
+    ));
+
+    let wake_up = results.figures.iter().find(|row| row.cell.key.test == WAKE_UP);
     let wake_up = wake_up.and_then(|row| row.latency.as_ref()).map(|latency| &latency.histogram);
     let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, format!("{lead}: "), text);
     document.extend(wake_up.map(|histogram| text("Wake-ups", wake_up_sentence(histogram))));
-    document.extend(reference::sentences(card.index).into_iter().map(|found| text("Among reference systems", found)));
+    document.extend(standing::lines(results));
+    let name = words::shell(std::slice::from_ref(&run.name));
+    document
+        .extend(results.before.as_ref().map(|before| text("Earlier", describe_run_before(before))));
     document.extend([
-        text("Disturbances", disturbances(card)),
-        text("On a site", format!("unixmark site {} --into www", words::shell(std::slice::from_ref(&run.name)))),
+        text("Disturbances", disturbances(results)),
+        text("Another machine", format!("unixmark compare {name} ITS-CARD")),
+        text("Every figure", format!("unixmark report --long {name}")),
         Block::Data("run", json!(run.name)),
         Block::Data("started", json!(run.started)),
         Block::Data("cpus", json!(run.cpus)),
         Block::Data("wake_up_ms", wake_up.map_or(Value::Null, wake_up_data)),
-        Block::Data("steal", json!(card.steal)),
-        Block::Data("neighbours", json!(card.index.neighbours)),
-        Block::Data("findings", json!(card.findings)),
-        Block::Data("references", json!(card.index.references)),
-        Block::Data("verdict", json!(verdict(card))),
+        Block::Data("steal", json!(results.steal)),
+        Block::Data("neighbours", json!(results.neighbours)),
+        Block::Data("findings", json!(run.findings)),
+        Block::Data("references", json!(results.references)),
+        Block::Data("verdict", json!(verdict(results))),
     ]);
+    document.extend(to_post(&[run], &format!("unixmark report {name}")));
     document
 }
 
@@ -99,10 +106,21 @@ fn system(results: &Results) -> Block {
         let [key, label, narrow] = [key, title, title].map(str::to_owned);
         Pair { key, label, narrow, value, ..Pair::default() }
     };
-    let facts = results.facts.heading().map(|(title, fact)| pair(title, &fact.name, fact.value.clone()));
+    let facts =
+        results.facts.heading().map(|(title, fact)| pair(title, &fact.name, fact.value.clone()));
     let mut items: Vec<Pair> = facts.collect();
+    // More processors are shown above than the machine could use.
+    let limits = [("Usable", "limits.cpus"), ("CPU quota", "limits.cgroup.cpu")];
+    let limits = limits.into_iter().filter_map(|(title, name)| {
+        let fact = results.facts.get(name)?;
+        let is_less = fact.quantity.as_ref()?.number < results.run.cpus as f64;
+        is_less.then(|| pair(title, name, fact.value.clone()))
+    });
+    items.extend(limits);
     let build = results.run.build.as_ref();
-    items.extend(build.map(|build| pair("Programs", "build", format!("{} build, {}", build.name, build.compiler))));
+    items.extend(build.map(|build| {
+        pair("Programs", "build", format!("{} build, {}", build.name, build.compiler))
+    }));
     Block::Pairs(Pairs { key: "system", title: String::new(), items })
 }
 
@@ -110,7 +128,8 @@ fn scores(results: &Results) -> crate::document::Table {
     let levels = results.levels();
     let most = levels.last().copied().unwrap_or(1);
     let memory = MEMORY.iter().filter_map(|test| memory(results, test, most));
-    let lines: Vec<Line> = index(results, most).into_iter().chain(memory).chain(power(results, most)).collect();
+    let lines: Vec<Line> =
+        index(results, most).into_iter().chain(memory).chain(power(results, most)).collect();
     let estimate = |value: Option<Estimate>| Field::estimate(value, words::score);
     let all = words::copies(most);
     Columns::new()
@@ -118,10 +137,14 @@ fn scores(results: &Results) -> crate::document::Table {
         .with(Column::words("Unit").keyed("unit"), |line| Field::text(line.unit))
         .with(Column::number("1 copy").keyed("one").main(), |line| estimate(line.one))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.one))
-        .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_one"), |line| estimate(line.quiet_one))
+        .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_one"), |line| {
+            estimate(line.quiet_one)
+        })
         .with(Column::number(&all).keyed("all").main(), |line| estimate(line.all))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.all))
-        .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_all"), |line| estimate(line.quiet_all))
+        .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_all"), |line| {
+            estimate(line.quiet_all)
+        })
         .table(&lines)
         .keyed("scores")
 }
@@ -131,17 +154,19 @@ fn spread(estimate: Option<Estimate>) -> Field {
     estimate.map_or(Field::Nothing, Field::Spread)
 }
 
-fn system_index(results: &Results, copies: u32) -> Option<&Index> {
-    results.indexes().iter().find(|index| index.id == "system" && index.copies == copies)
-}
-
 /// A score, and its estimate without disturbances.
 type Known = (Estimate, Option<Estimate>);
 
 /// Returns the line of a figure at one copy and at `most`; `None` where it is known at neither.
-fn line(label: String, unit: &str, most: u32, at: impl Fn(u32) -> Option<Known>) -> Option<Line<'_>> {
+fn line(
+    label: String,
+    unit: &str,
+    most: u32,
+    at: impl Fn(u32) -> Option<Known>,
+) -> Option<Line<'_>> {
     let (one, all) = (at(1), at(most).filter(|_| most > 1));
-    let [score, quiet]: [fn(Known) -> Option<Estimate>; 2] = [|known| Some(known.0), |known| known.1];
+    let [score, quiet]: [fn(Known) -> Option<Estimate>; 2] =
+        [|known| Some(known.0), |known| known.1];
     one.or(all).map(|_| Line {
         label,
         unit,
@@ -153,9 +178,9 @@ fn line(label: String, unit: &str, most: u32, at: impl Fn(u32) -> Option<Known>)
 }
 
 fn index(results: &Results, most: u32) -> Option<Line<'static>> {
-    let known = system_index(results, 1).or(system_index(results, most))?;
+    let known = results.unixbench_index(1).or(results.unixbench_index(most))?;
     let label = if known.complete { "System index" } else { "System index (partial)" };
-    let at = |copies| system_index(results, copies).map(|index| (index.score, index.quiet));
+    let at = |copies| results.unixbench_index(copies).map(|index| (index.score, index.quiet));
     line(label.to_owned(), "", most, at)
 }
 
@@ -170,12 +195,14 @@ fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
 
 /// Returns the machine's power while the index was measured, where that is known.
 fn power(results: &Results, most: u32) -> Option<Line<'static>> {
-    let at = |copies| Some((system_index(results, copies)?.watts?, None));
+    let at = |copies| Some((results.unixbench_index(copies)?.watts?, None));
     line("Power during the index".to_owned(), "W", most, at)
 }
 
 fn disk(results: &Results) -> crate::document::Table {
-    let score = |test: &str| results.figures.iter().find(|row| row.cell.key.test == test).map(|row| row.score);
+    let score = |test: &str| {
+        results.figures.iter().find(|row| row.cell.key.test == test).map(|row| row.score)
+    };
     let lines = BLOCKS.map(|(name, block, bytes)| DiskRow {
         block,
         read: score(&format!("disk-mix-{name}:op=read")),
@@ -184,15 +211,25 @@ fn disk(results: &Results) -> crate::document::Table {
         bytes,
     });
     // Operations a second as MB/s; of the mix each kind is half of it.
-    let rate = |rate: Option<Estimate>, factor: f64| Field::estimate(rate.map(|it| it.scaled(factor)), words::score);
+    let rate = |rate: Option<Estimate>, factor: f64| {
+        Field::estimate(rate.map(|it| it.scaled(factor)), words::score)
+    };
     Columns::new()
         .with(Column::words("Block").keyed("block"), |line: &DiskRow| Field::text(line.block))
-        .with(Column::number("Reads").keyed("read_mb_s").main(), |line| rate(line.read, line.bytes / 1e6))
+        .with(Column::number("Reads").keyed("read_mb_s").main(), |line| {
+            rate(line.read, line.bytes / 1e6)
+        })
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.read))
-        .with(Column::number("Writes").keyed("write_mb_s").main(), |line| rate(line.write, line.bytes / 1e6))
+        .with(Column::number("Writes").keyed("write_mb_s").main(), |line| {
+            rate(line.write, line.bytes / 1e6)
+        })
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.write))
-        .with(Column::number("Mixed: each").keyed("mixed_read_mb_s").main(), |line| rate(line.mixed, line.bytes / 2e6))
-        .with(Column::number("both").keyed("mixed_mb_s").main(), |line| rate(line.mixed, line.bytes / 1e6))
+        .with(Column::number("Mixed: each").keyed("mixed_read_mb_s").main(), |line| {
+            rate(line.mixed, line.bytes / 2e6)
+        })
+        .with(Column::number("both").keyed("mixed_mb_s").main(), |line| {
+            rate(line.mixed, line.bytes / 1e6)
+        })
         .with(Column::number("IOPS").keyed("mixed_iops"), |line| rate(line.mixed, 1.0))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.mixed))
         .table(&lines)
@@ -216,51 +253,74 @@ fn wake_up_data(histogram: &Histogram) -> Value {
     })
 }
 
-fn disturbances(card: &Card<'_>) -> String {
-    let steal = card.steal.map_or_else(
+fn disturbances(results: &Results) -> String {
+    let steal = results.steal.map_or_else(
         || "the kernel does not say what other guests took".to_owned(),
         |steal| format!("other guests took {} of the processors' time", words::percentage(steal)),
     );
-    let Some(neighbours) = &card.index.neighbours else { return steal };
-    let parts: Vec<String> =
-        by_whom(neighbours).iter().map(|(share, who)| format!("{} {who}", words::percentage(*share))).collect();
-    let disturbed = if parts.is_empty() {
-        "no trial was disturbed".to_owned()
-    } else {
-        format!("trials disturbed: {}", parts.join(", "))
+    let Some(neighbours) = &results.neighbours else {
+        return steal;
     };
-    format!("{steal}; {disturbed}")
+    let shares: Vec<String> = by_whom(neighbours)
+        .iter()
+        .map(|(share, who)| format!("{} {who}", words::percentage(*share)))
+        .collect();
+    match shares.is_empty() {
+        true => format!("{steal}; no trial was disturbed"),
+        false => format!("{steal}; trials disturbed: {}", shares.join(", ")),
+    }
 }
 
-/// The sentence to remember: how stable the machine is, by whom it is disturbed and what shows more of that, what all
-/// processors give, and the worst that `doctor` finds.
-fn verdict(card: &Card<'_>) -> String {
-    let neighbours = card.index.neighbours.unwrap_or_default();
-    let share = card.index.neighbours.map_or(f64::NAN, |neighbours| neighbours.share());
-    let (_, who) = by_whom(&neighbours).first().copied().unwrap_or((0.0, ""));
-    let again = words::shell(std::slice::from_ref(&card.index.run.name));
+/// The sentence to remember: how stable the machine is, by whom it is disturbed and what shows more
+/// of that, what all processors give, and the worst that `doctor` finds.
+pub(super) fn verdict(results: &Results) -> String {
+    let mut sentence = stability(results);
+    let is_disturbed =
+        results.neighbours.is_some_and(|neighbours| neighbours.share() > MAX_STABLE_SHARE);
+    if is_disturbed && results.indexes().iter().any(|index| index.quiet.is_some()) {
+        sentence += "; the undisturbed figures show what it can do";
+    }
+    if let Some(gain) = gain_of_all(results) {
+        sentence += &format!("; all processors together give {}", words::gain(gain));
+    }
+    let worst = results.run.findings.iter().min_by_key(|finding| finding.severity);
+    if let Some(finding) = worst.filter(|finding| finding.severity != Severity::Note) {
+        sentence += &format!("; {}", finding.what);
+    }
+    sentence
+}
+
+/// How stable the machine is, by whom it is disturbed, and what shows whether it stays so.
+fn stability(results: &Results) -> String {
+    let run = words::shell(std::slice::from_ref(&results.run.name));
     let again = format!(
-        "`unixmark card` on another day (three minutes) and `unixmark compare {again} latest~1` show whether it stays so"
+        "`unixmark card` on another day (three minutes) and `unixmark compare {run} latest` show whether it stays so"
     );
-    let state = match share {
-        share if share.is_nan() => format!("How stable this machine is could not be determined; {again}"),
-        share if share <= CALM => format!("This machine is stable: hardly any trial was disturbed; {again}"),
-        share if share < BUSY => {
-            format!("This machine is mostly stable: some trials were disturbed, most often {who}; {again}")
-        }
-        _ => format!(
-            "This machine is not stable now: {} of the trials were disturbed, most often {who}; {again}",
-            words::percentage(share)
-        ),
+    let share = results.neighbours.map(|neighbours| neighbours.share());
+    let Some((share, neighbours)) =
+        share.filter(|share| !share.is_nan()).zip(results.neighbours.as_ref())
+    else {
+        return format!("How stable this machine is could not be determined; {again}");
     };
-    let has_quiet = card.index.indexes().iter().any(|index| index.quiet.is_some());
-    let can_do = if share > CALM && has_quiet { "; the undisturbed figures show what it can do" } else { "" };
-    let indexes = card.index.indexes();
-    let name = indexes.iter().find(|index| index.id == "system").map(|index| index.name.as_str());
-    let gain = card.index.gains().iter().find(|gain| name == Some(&gain.label)).map(|gain| gain.gain.value);
-    let gain = gain.filter(|gain| gain.is_finite());
-    let gain = gain.map(|gain| format!("; all processors together give {}", words::gain(gain)));
-    let worst = card.findings.iter().min_by_key(|finding| finding.severity);
-    let worst = worst.filter(|finding| finding.severity != Severity::Note).map(|finding| format!("; {}", finding.what));
-    format!("{state}{can_do}{}{}", gain.unwrap_or_default(), worst.unwrap_or_default())
+
+    let (_, who) = by_whom(neighbours).first().copied().unwrap_or((0.0, ""));
+    if share <= MAX_STABLE_SHARE {
+        return format!("This machine is stable: hardly any trial was disturbed; {again}");
+    }
+    if share < MIN_UNSTABLE_SHARE {
+        return format!(
+            "This machine is mostly stable: some trials were disturbed, most often {who}; {again}"
+        );
+    }
+    format!(
+        "This machine is not stable now: {} of the trials were disturbed, most often {who}; {again}",
+        words::percentage(share)
+    )
+}
+
+/// The gain of UnixBench's index with all processors.
+fn gain_of_all(results: &Results) -> Option<f64> {
+    let index = results.indexes().iter().find(|index| index.id == UNIXBENCH_INDEX)?;
+    let gain = results.gains().iter().find(|gain| gain.label == index.name)?.gain.value;
+    gain.is_finite().then_some(gain)
 }

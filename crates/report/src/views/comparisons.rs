@@ -2,7 +2,7 @@
 
 use analysis::{Comparison, Effect, Measure, RATE, Remark, Sides, Verdict};
 use catalogue::NONE;
-use journal::Key;
+use journal::{Cell, Key};
 use serde_json::{Value, json};
 use words::{Grouped, Unique, at_least, factor, figure};
 
@@ -16,6 +16,14 @@ const LARGE: f64 = 2.0;
 /// The verdict on a difference between separate runs.
 const DIFFERS: &str = "differs between the runs";
 
+/// The longest heading of a side, in characters.
+const MAX_HEADING: usize = 14;
+
+/// The heading of a side that has this name.
+pub(super) fn side_heading(name: &str) -> String {
+    words::shortened(name, MAX_HEADING)
+}
+
 /// A comparison, and what it is between.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
@@ -28,6 +36,8 @@ pub(crate) struct Line<'a> {
     pub(crate) key: Key,
     /// The same place, without the parts that stand above the table.
     pub(super) shown: Key,
+    /// The arm that it is of, where a table has several.
+    pub(super) arm: Option<String>,
 }
 
 impl<'a> Line<'a> {
@@ -35,10 +45,11 @@ impl<'a> Line<'a> {
     pub(super) fn new(effect: &'a Effect, against: &'a str) -> Line<'a> {
         let comparison = &effect.comparison;
         let key = comparison.cell.key.clone();
-        Line { comparison, effect: Some(effect), against, shown: key.under(NONE), key }
+        Line { comparison, effect: Some(effect), against, shown: key.under(NONE), key, arm: None }
     }
 
-    /// Returns the values before and after: where the run compared with is B, that of A is the later.
+    /// Returns the values before and after: where the run compared with is B, that of A is the
+    /// later.
     pub(crate) fn sides(&self) -> [f64; 2] {
         let Comparison { a, b, .. } = *self.comparison;
         if self.against == "B" { [b, a] } else { [a, b] }
@@ -56,13 +67,18 @@ impl<'a> Line<'a> {
 
     /// Returns the name by that of the test; commands in turn are a test without a name.
     fn named(&self, test: &str) -> String {
-        match self.comparison.unnamed() {
+        let name = match self.comparison.unnamed() {
             Some(what) => format!("{what}{}", coordinates(&self.shown)),
             None => measured(test, &self.shown, self.comparison.measure),
+        };
+        match &self.arm {
+            Some(arm) => format!("{arm}: {name}"),
+            None => name,
         }
     }
 
-    /// Returns the difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few to show one.
+    /// Returns the difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few
+    /// to show one.
     pub(super) fn delta(&self) -> Field {
         let Comparison { delta, resolution, measure, .. } = self.comparison;
         match resolution {
@@ -75,7 +91,7 @@ impl<'a> Line<'a> {
 
     /// Returns the interval of the difference: `-0.12..+0.03`.
     pub(super) fn interval(&self) -> Field {
-        Field::Interval(self.comparison.change(), words::signed_fine)
+        interval_of(self.comparison)
     }
 
     /// Returns how many times as long the same work takes: `6.77x`.
@@ -83,7 +99,8 @@ impl<'a> Line<'a> {
         Field::maybe(self.comparison.time_factor(), words::factor)
     }
 
-    /// Returns the verdict in few words, and what a second look adds: `undecided <3.6%`, `slower, twice`.
+    /// Returns the verdict in few words, and what a second look adds: `undecided <3.6%`, `slower,
+    /// twice`.
     pub(super) fn verdict(&self) -> String {
         self.looked(verdict_words(self.comparison.verdict, unit(self.comparison.measure)))
     }
@@ -117,20 +134,59 @@ pub(crate) fn words_of(measure: Measure) -> fn(f64) -> String {
     if measure == Measure::Energy { words::joules } else { words::compact }
 }
 
-/// Returns a side's figure with the digits that the interval of the difference leaves.
-pub(crate) fn shown(one: &Comparison, value: f64) -> String {
-    let whole = if one.measure == Measure::Met { 1.0 } else { value.abs() / 100.0 };
-    words::known(words_of(one.measure)(value), (one.delta.high - one.delta.low) / 2.0 * whole)
+/// The unit in which people read the values of a comparison, and how many of it are one of the
+/// comparison's own.
+pub(crate) fn unit_for_people(one: &Comparison) -> (String, f64) {
+    let own = || (one.unit.clone(), 1.0);
+    words::suited_unit(f64::max(one.a.abs(), one.b.abs()), &one.unit).unwrap_or_else(own)
 }
 
-/// Returns the change of the figure with its unit.
+/// A side's figure in the unit for people, with the digits that the interval of the difference
+/// leaves.
+pub(crate) fn shown(one: &Comparison, value: f64) -> String {
+    let value = value * unit_for_people(one).1;
+    let whole = if one.measure == Measure::Met { 1.0 } else { value.abs() / 100.0 };
+    words::known(words_of(one.measure)(value), one.delta.half_width() * whole)
+}
+
+/// The same followed by its unit: `13.7 ms`.
+pub(super) fn amount(one: &Comparison, value: f64) -> String {
+    format!("{} {}", shown(one, value), unit_for_people(one).0).trim_end().to_owned()
+}
+
+/// The change of the figure with its unit: `+28.6%`, `91x`, `-3.0pt`.
 pub(super) fn change(one: &Comparison) -> Field {
-    Field::Suffixed(one.change().value, words::signed_fine, unit(one.measure))
+    let change = one.change().value;
+    match unit(one.measure) {
+        "%" => Field::Worded(words::change(change), change.into()),
+        unit => Field::Suffixed(change, words::signed_fine, unit),
+    }
+}
+
+/// The ends of the interval of the change, as the change itself is written: `+17.9..+42.3`,
+/// `88.1x..93.0x`.
+pub(super) fn interval_of(one: &Comparison) -> Field {
+    let change = one.change();
+    let style = match unit(one.measure) {
+        "%" => words::change_like(change.value),
+        _ => words::signed_fine,
+    };
+    Field::Interval(change, style)
 }
 
 /// Returns the unit of a difference as it follows a number.
 pub(crate) fn unit(measure: Measure) -> &'static str {
     if measure == Measure::Met { "pt" } else { "%" }
+}
+
+/// The verdict in few words.
+pub(super) fn verdict(one: &Comparison) -> String {
+    verdict_words(one.verdict, unit(one.measure))
+}
+
+/// A test with its place in the matrix: `syscall x2, load compile`.
+pub(super) fn place(cell: &Cell) -> String {
+    format!("{}{}", cell.key.test, coordinates(&cell.key))
 }
 
 fn side(one: &Comparison, value: f64) -> Field {
@@ -143,19 +199,30 @@ fn in_full(one: &Comparison) -> String {
         Verdict::Same(within) => format!("same within {} {unit}", at_least(within)),
         Verdict::Differs => DIFFERS.to_owned(),
         Verdict::Undecided(_) if !one.delta.bounded() => "undecided (no interval)".to_owned(),
-        Verdict::Undecided(could) if !could.is_finite() => "undecided (too few blocks or rounds)".to_owned(),
+        Verdict::Undecided(could) if !could.is_finite() => {
+            "undecided (too few blocks or rounds)".to_owned()
+        }
         Verdict::Undecided(could) => match at_least(could) {
-            endless if endless == words::NOTHING => "undecided (the interval is too wide)".to_owned(),
+            endless if endless == words::NOTHING => {
+                "undecided (the interval is too wide)".to_owned()
+            }
             could => format!("undecided (blind below {could} {unit})"),
         },
+        Verdict::Undirected => "no verdict (--better higher: or lower:)".to_owned(),
         decided => decided.word().to_owned(),
     }
 }
 
-/// Returns the verdict for programs, which have no column of words beside it: `slower (6.77x the time)`.
+/// Returns the verdict for programs, which have no column of words beside it: `slower (6.77x the
+/// time)`.
 pub(crate) fn verdict_in_words(one: &Comparison) -> String {
-    let large = one.time_factor().filter(|factor| one.verdict.is_decided() && factor.is_finite() && *factor >= LARGE);
-    large.map_or_else(|| in_full(one), |large| format!("{} ({} the time)", in_full(one), factor(large)))
+    let large = one
+        .time_factor()
+        .filter(|factor| one.verdict.is_decided() && factor.is_finite() && *factor >= LARGE);
+    large.map_or_else(
+        || in_full(one),
+        |large| format!("{} ({} the time)", in_full(one), factor(large)),
+    )
 }
 
 /// Returns the columns, where the values compared are called `a` and `b`.
@@ -168,24 +235,30 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .data(|line: &Line<'a>| json!({"run": line.comparison.run, "against": line.against}))
         .keyed(|line| &line.key)
         .with(Column::words("test").keyed("label"), |line| {
-            let Comparison { cell, unit, .. } = line.comparison;
-            Field::Worded(line.title(), cell.label.as_str().into()).narrow(format!("{}, {unit}", line.id()))
+            let (unit, _) = unit_for_people(line.comparison);
+            Field::Worded(line.title(), line.comparison.cell.label.as_str().into())
+                .narrow(format!("{}, {unit}", line.id()))
         })
-        .with(Column::words("id").shown(Readers::PAGE), |line| Field::text(line.id()))
         .with(Column::data("measure"), |line| Field::text(line.comparison.measure.name()))
-        .with(Column::words("unit").keyed("unit").shown(Readers::PAGE), |line| Field::text(&line.comparison.unit))
-        .with(Column::number(a).keyed("a"), |line| side(line.comparison, line.comparison.a))
-        .with(Column::number(b).keyed("b"), |line| side(line.comparison, line.comparison.b))
-        .with(Column::number("n").keyed("n").shown(Readers::PAGE), move |line| n(line.comparison))
         .with(Column::number("delta").main(), Line::delta)
-        .with(Column::data("delta"), |line| Field::Estimate(line.comparison.change(), words::signed_fine))
-        .with(Column::number("95 %"), Line::interval)
+        .with(Column::data("delta"), |line| {
+            Field::Estimate(line.comparison.change(), words::signed_fine)
+        })
         .with(Column::data("delta_unit"), |line| Field::text(line.comparison.measure.delta_unit()))
-        .with(Column::number("time").keyed("time_factor"), Line::time)
         .with(Column::data("verdict"), |line| Field::text(line.comparison.verdict.word()))
         .with(Column::words("verdict").keyed("verdict_text").main(), |line| {
-            Field::Worded(line.verdict_in_full(), verdict_in_words(line.comparison).into()).narrow(line.verdict())
+            Field::Worded(line.verdict_in_full(), verdict_in_words(line.comparison).into())
+                .narrow(line.verdict())
         })
+        .with(Column::number("95 %"), Line::interval)
+        .with(Column::number(a).keyed("a"), |line| side(line.comparison, line.comparison.a))
+        .with(Column::number(b).keyed("b"), |line| side(line.comparison, line.comparison.b))
+        .with(Column::words("unit").keyed("unit").shown(Readers::PAGE), |line| {
+            let (unit, _) = unit_for_people(line.comparison);
+            Field::Worded(unit, line.comparison.unit.as_str().into())
+        })
+        .with(Column::number("time").keyed("time_factor").shown(Readers::PAGE), Line::time)
+        .with(Column::number("n").keyed("n").shown(Readers::PAGE), move |line| n(line.comparison))
         .data(|line| behind(line.comparison))
 }
 
@@ -194,10 +267,24 @@ fn behind(one: &Comparison) -> Value {
     let within = if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
     let could = if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
     let adjusted = one.verdict.is_decided().then(|| one.adjusted_change());
+    let units = one.units.map(|units| {
+        json!({
+            "unit": units.unit.name(), "a": units.n.a, "b": units.n.b,
+            "deviation_percent": units.deviation_percent, "error_percent": units.error_percent,
+        })
+    });
+    let two_speeds = one.two_speeds.map(|speeds| {
+        json!({
+            "fast": speeds.fast, "slow": speeds.slow,
+            "fast_share": { "a": speeds.fast_share.a, "b": speeds.fast_share.b },
+            "more_often_fast_points": speeds.more_often_fast,
+            "when_fast_percent": speeds.when_fast, "when_slow_percent": speeds.when_slow,
+        })
+    });
     json!({
         "adjusted_low": adjusted.map(|change| change.low), "adjusted_high": adjusted.map(|change| change.high),
-        "lower_is_better": one.lower_is_better(), "same_within": within, "could_have_seen": could, "p": one.p, "q": one.q, "method": one.method,
-        "resolution": one.resolution, "pairs": one.pairs, "warnings": sentences(&one.warnings),
+        "lower_is_better": one.direction(), "same_within": within, "could_have_seen": could, "p": one.p, "q": one.q, "method": one.method,
+        "resolution": one.resolution, "units": units, "two_speeds": two_speeds, "pairs": one.pairs, "warnings": sentences(&one.warnings),
     })
 }
 
@@ -209,27 +296,32 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
     let of_time = if time.is_empty() { String::new() } else { format!(", {time} the time") };
     let (label, verdict, n) = (line.title(), line.verdict_in_full(), one.n.b);
     let [p, q] = [one.p, one.q].map(figure);
-    let mut title = format!("{label}: {delta} ({interval}){of_time}, {verdict}; n {n}, p {p}, q {q}");
-    if let Some(floor) = line.effect.and_then(|effect| effect.floor).filter(|floor| floor.is_finite()) {
+    let mut title =
+        format!("{label}: {delta} ({interval}){of_time}, {verdict}; n {n}, p {p}, q {q}");
+    if let Some(floor) =
+        line.effect.and_then(|effect| effect.floor).filter(|floor| floor.is_finite())
+    {
         title += &format!("; drift reaches {}", figure(floor));
     }
-    let (words, is_energy) = ([delta, interval, time, line.verdict()], one.is_energy());
-    forest::Row { label, at: one.delta, is_energy, verdict: Some(one.verdict), words, title, control: None }
+    forest::Row {
+        label,
+        at: one.change(),
+        lower_is_better: one.lower_is_better(),
+        verdict: Some(one.verdict),
+        words: [delta, interval, line.verdict()],
+        title,
+        control: None,
+    }
 }
 
-/// Returns the chart of a forest plot.
-pub(super) fn chart(drawing: forest::Forest) -> Block {
+/// The charts of a forest plot: of rates, of times, or one of each.
+pub(super) fn charts(drawing: forest::Forest) -> Vec<Block> {
     let threshold = drawing.threshold;
     let differs = drawing.rows.iter().any(|row| row.verdict == Some(Verdict::Differs));
     let has_control = drawing.rows.iter().any(|row| row.control.is_some());
-    let [inverse, above] = match drawing.has_energy() {
-        true => ["time or an energy", "a factor of the time or the energy"],
-        false => ["time", "times as long"],
-    };
     let mut caption = format!(
-        "The delta of each test with its 95 % interval; losses are to the left. The axis below is the change of the rate in \
-         per cent (for a {inverse}, of its inverse); the axis above: {above}. The scale is linear within {threshold} % \
-         (shaded) and logarithmic beyond."
+        "Each change with its 95 % interval, as the table has it. The scale is linear within {threshold} % (shaded) \
+         and logarithmic beyond."
     );
     if has_control {
         caption += " The small hollow mark below each is the A/A control of the same test: two equal arms.";
@@ -237,29 +329,60 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
     if !drawing.means.is_empty() {
         caption += " Diamonds are geometric means.";
     }
-    Block::Chart(Chart::new(drawing.draw(), caption, forest::legend(has_control, differs)))
+    let mut legend = forest::legend(has_control, differs);
+    let mut charts: Vec<Chart> = drawing
+        .panels()
+        .into_iter()
+        .map(|(title, panel)| Chart {
+            title,
+            is_comparison: true,
+            ..Chart::new(Some(panel), String::new(), std::mem::take(&mut legend))
+        })
+        .collect();
+    if let Some(last) = charts.last_mut() {
+        last.caption = caption;
+    }
+    charts.into_iter().map(Block::Chart).collect()
 }
 
-/// Returns the remarks on single comparisons: each kind once, with the runs and the tests that it touches.
+/// Returns the remarks on single comparisons: each kind once, with the runs and the tests that it
+/// touches.
 pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<String> {
-    let of = |one: &'a Comparison| {
-        let name = format!("{}{}", one.cell.key.test, coordinates(&one.cell.key));
-        one.warnings.iter().map(move |remark| {
-            let (run, remark) = remark.of_run();
-            ((remark.kind(), run), (remark, name.clone()))
-        })
-    };
+    let mut named = Vec::new();
+    for one in comparisons {
+        let name = place(&one.cell);
+        named.extend(one.warnings.iter().map(|remark| (name.clone(), remark)));
+    }
+    grouped_remarks(named, None)
+}
+
+/// Returns remarks, each kind once: `B: sentence (names)`, with the runs and the names that it
+/// touches. `name_count` is how many different names there are, if that is known: a remark that
+/// touches them all has none in brackets.
+pub(super) fn grouped_remarks<'a>(
+    named: impl IntoIterator<Item = (String, &'a Remark)>,
+    name_count: Option<usize>,
+) -> Vec<String> {
+    let by_kind = named.into_iter().map(|(name, remark)| {
+        let (run, remark) = remark.of_run();
+        ((remark.kind(), run), (remark, name))
+    });
     let sentence = |((_, run), found): ((String, &'a str), Vec<(&'a Remark, String)>)| {
         let (remarks, names): (Vec<&Remark>, Vec<String>) = found.into_iter().unzip();
-        let names = names.into_iter().unique().join("; ");
-        (format!("{} ({names})", Remark::together(&remarks)), run)
+        let names = names.into_iter().unique();
+        let together = Remark::together(&remarks);
+        let touches_all = name_count == Some(names.len());
+        let sentence =
+            if touches_all { together } else { format!("{together} ({})", names.join("; ")) };
+        (sentence, run)
     };
-    let found = comparisons.into_iter().flat_map(of).grouped().into_iter().map(sentence).grouped();
-    let of_runs = found.into_iter().map(|(sentence, runs)| match runs.join(", ") {
-        runs if runs.is_empty() => sentence,
-        runs => format!("{runs}: {sentence}"),
+    let runs_by_sentence = by_kind.grouped().into_iter().map(sentence).grouped();
+    let sentences = runs_by_sentence.into_iter().map(|(sentence, runs)| {
+        // A remark on no single run has the empty name.
+        let runs = runs.join(", ");
+        if runs.is_empty() { sentence } else { format!("{runs}: {sentence}") }
     });
-    of_runs.collect()
+    sentences.collect()
 }
 
 /// Returns how to read deltas and verdicts, with their threshold in per cent.
@@ -288,6 +411,7 @@ mod tests {
             }))
             .unwrap(),
             measure: Measure::Score,
+            scale: analysis::Scale::Ratio,
             unit: "lps".to_owned(),
             a: 10.0,
             b: 4.0,
@@ -300,6 +424,8 @@ mod tests {
             method: Method::RankSum,
             verdict,
             pairs: Vec::new(),
+            units: None,
+            two_speeds: None,
             resolution: None,
             warnings: Vec::new(),
         }
@@ -309,9 +435,13 @@ mod tests {
     fn programs_and_people_have_the_same_row() {
         let one = comparison(Verdict::Slower, Estimate { value: -60.0, low: -61.0, high: -59.0 });
         let key = one.cell.key.clone();
-        let line = Line { comparison: &one, effect: None, against: "A", shown: key.clone(), key };
+        let shown = key.clone();
+        let line = Line { comparison: &one, effect: None, against: "A", shown, key, arm: None };
         let object = columns(["A", "B"]).object(&line);
-        assert_eq!((&object["delta"], &object["low"], &object["n"]), (&json!(-60.0), &json!(-61.0), &json!([6, 8])));
+        assert_eq!(
+            (&object["delta"], &object["low"], &object["n"]),
+            (&json!(-60.0), &json!(-61.0), &json!([6, 8]))
+        );
         assert_eq!(
             (&object["verdict"], &object["verdict_text"]),
             (&json!("slower"), &json!("slower (2.50x the time)"))

@@ -1,6 +1,6 @@
 //! Counts of what executions of commands did: all of a command, or the differences from the first.
 
-use analysis::{Comparisons, Count, Counts, Range, Results};
+use analysis::{ComparedCounts, Comparisons, Count, Counts, Range, Results};
 use serde_json::{Value, json};
 
 use super::shared::command;
@@ -13,6 +13,10 @@ const TOLD: usize = 4;
 const READING: &str = "Counted in three extra executions, which were not timed; a range means that they differed. System \
                        calls are those that returned, of all processes. Page faults and switches are those of processes \
                        that were waited for, from executions that were not traced.";
+
+/// The note where valgrind has counted.
+const BY_VALGRIND: &str = "Instructions by valgrind are those in user mode, on a processor that it emulates: it sees neither \
+                           the kernel nor what caches and branches cost. They compare only with others by valgrind.";
 
 struct Row<'a> {
     command: String,
@@ -35,7 +39,8 @@ impl Row<'_> {
     }
 }
 
-/// Returns what a command of a comparison does more often than the first: `+3 openat, −1 mmap per execution`.
+/// Returns what a command of a comparison does more often than the first: `+3 openat, −1 mmap per
+/// execution`.
 pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
     change_in_words(results.counts_under(condition)?, results.counts.first()?)
 }
@@ -43,12 +48,16 @@ pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
 /// Returns the differences in calls between any two commands.
 pub(super) fn change_in_words(own: &Counts, base: &Counts) -> Option<String> {
     let more = own.more_calls(base);
-    let mut told: Vec<String> =
-        more.iter().take(TOLD).map(|(name, number)| format!("{} {name}", signed(*number))).collect();
+    let mut told: Vec<String> = more
+        .iter()
+        .take(TOLD)
+        .map(|(name, number)| format!("{} {name}", signed(*number)))
+        .collect();
     if more.len() > TOLD {
         told.push(words::count(more.len() - TOLD, "other call"));
     }
-    let is_same = || own.beside(base).all(|(count, own, base)| count.call().is_none() || own == base);
+    let is_same =
+        || own.beside(base).all(|(count, own, base)| count.call().is_none() || own == base);
     match told.is_empty() {
         false => Some(format!("{} per execution", told.join(", "))),
         true => is_same().then(|| "system calls the same".to_owned()),
@@ -87,42 +96,50 @@ fn rows<'a>(counts: &'a Counts, base: Option<&'a Counts>) -> impl Iterator<Item 
 
 /// Returns the counts of all commands; nothing of a run in which nothing was counted.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let Some(first) = results.counts.first() else { return Vec::new() };
-    let base = Some(first).filter(|first| first.cell.in_turn);
+    let Some(first) = results.counts.first() else {
+        return Vec::new();
+    };
+    let base = Some(first).filter(|first| first.cell.is_alternating());
     let rows: Vec<Row<'_>> = results.counts.iter().flat_map(|counts| rows(counts, base)).collect();
     let mut blocks = vec![Block::section("Counts"), Block::Table(data(&rows))];
     match base {
         Some(base) => blocks.push(differences(&rows, &base.cell.key.condition)),
         None => blocks.push(Block::Table(table(&rows, results.counts.len() > 1))),
     }
-    let mut notes: Vec<String> = results.counts.iter().flat_map(|counts| counts.notes.clone()).collect();
-    notes.dedup();
-    notes.insert(0, READING.to_owned());
-    blocks.push(Block::notes(notes));
+    blocks.push(Block::notes(notes_on(&rows)));
     blocks
+}
+
+/// How rows are to be read.
+fn notes_on(rows: &[Row<'_>]) -> Vec<String> {
+    let has_valgrind = rows.iter().any(|row| row.count.is_by_valgrind());
+    let of_valgrind = has_valgrind.then_some(BY_VALGRIND);
+    std::iter::once(READING).chain(of_valgrind).map(str::to_owned).collect()
 }
 
 /// Returns the counts that differ between runs; nothing of runs without counts of the same command.
 pub(super) fn compared(all: &Comparisons) -> Vec<Block> {
-    let mut found: Vec<Row<'_>> = Vec::new();
-    for (letter, own, base) in all.counts() {
-        let command = format!("{letter}: {}", own.cell.label);
-        found.extend(rows(own, Some(base)).map(|row| Row { command: command.clone(), ..row }));
+    let mut compared_rows: Vec<Row<'_>> = Vec::new();
+    for ComparedCounts { letter, counts, base } in all.counts() {
+        let command = format!("{letter}: {}", counts.cell.label);
+        compared_rows
+            .extend(rows(counts, Some(base)).map(|row| Row { command: command.clone(), ..row }));
     }
-    if found.is_empty() {
+    if compared_rows.is_empty() {
         return Vec::new();
     }
     vec![
         Block::section("Counts"),
-        Block::Table(data(&found)),
-        differences(&found, all.against()),
-        Block::notes(vec![READING.to_owned()]),
+        Block::Table(data(&compared_rows)),
+        differences(&compared_rows, all.against()),
+        Block::notes(notes_on(&compared_rows)),
     ]
 }
 
 /// Every count of every command, for programs.
 fn data(rows: &[Row<'_>]) -> Table {
-    let ends = |range: Option<Range>| range.map_or(Value::Null, |range| json!([range.low, range.high]));
+    let ends =
+        |range: Option<Range>| range.map_or(Value::Null, |range| json!([range.low, range.high]));
     Columns::new()
         .keyed(|row: &Row<'_>| &row.counts.cell.key)
         .with(Column::data("name"), |row| Field::text(&row.count.name))
@@ -146,11 +163,14 @@ fn table(rows: &[Row<'_>], has_several: bool) -> Table {
         .shown(Readers::PEOPLE)
 }
 
-/// The counts that differ from those of the first command, and whose differences are no chance of three executions.
+/// The counts that differ from those of the first command, and whose differences are no chance of
+/// three executions.
 fn differences(rows: &[Row<'_>], base: &str) -> Block {
     let differ: Vec<&Row<'_>> = rows.iter().filter(|row| row.change().is_some()).collect();
     if differ.is_empty() {
-        return Block::text("No count differs between the commands by more than between executions of one command.");
+        return Block::text(
+            "No count differs between the commands by more than between executions of one command.",
+        );
     }
     let table = Columns::new()
         .with(Column::words("command"), |row: &Row<'_>| Field::text(&row.command))

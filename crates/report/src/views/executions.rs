@@ -1,125 +1,214 @@
 //! Times and resources of the executions of commands, a line for each command.
 
-use analysis::{Executed, Figure, Measure, Results};
+use analysis::{Executed, Figure, Measure, Remark, Results, TwoSpeeds};
 use journal::TimeUnit;
 
 use super::shared::command;
-use crate::charts::executions::{self as drawing, Times};
+use crate::charts::executions::{Times, draw_distributions};
 use crate::charts::key;
-use crate::document::{Block, Chart, Column, Columns, Field};
+use crate::document::{Block, Chart, Column, Columns, Field, Table, ends_after, known};
 
 /// A command shorter than this many starts of a process that does nothing is in large part start.
-const STARTS: f64 = 3.0;
+const MAX_SHORT_STARTS: f64 = 3.0;
 
+const NS_PER_MS: f64 = 1e6;
+
+/// The measures of time, by their names in headings and keys.
+const TIMES: [(&str, Measure); 3] =
+    [("wall", Measure::Score), ("user", Measure::User), ("system", Measure::System)];
+
+const DISTRIBUTION_CAPTION: &str = "The share of executions, in per cent, that took at most a \
+given time in ms; the slowest 2 % are not drawn.";
+
+/// What follows the caption where the commands have two speeds.
+const MARKS_CAPTION: &str = " The lines from top to bottom are the two speeds.";
+
+/// A command with its executions.
 struct Row<'a> {
     figure: &'a Figure,
     executed: &'a Executed,
 }
 
 impl<'a> Row<'a> {
-    /// Returns the times of its executions, as the series `number` of a chart.
+    fn command(&self) -> String {
+        command(&self.figure.cell)
+    }
+
+    /// The times of its executions, as the series `number` of a chart.
     fn times(&self, number: usize) -> Times<'a> {
+        let executions = self.executed.all.iter();
         Times {
             name: &self.figure.cell.key.condition,
             number,
-            ms: self.executed.all.iter().map(|one| one.wall() as f64 / 1e6).collect(),
+            ms: executions.map(|execution| execution.wall() as f64 / NS_PER_MS).collect(),
         }
     }
 
-    /// Returns the wall time or a resource that was used, multiplied by `scale`.
+    /// The wall time or a resource that was used, multiplied by `scale`.
     fn amount(&self, measure: Measure, scale: f64) -> Field {
-        let mut used = self.executed.used.iter();
-        let found = match measure {
+        let amount = match measure {
             Measure::Score => Some(self.figure.score),
-            _ => used.find(|(known, _)| *known == measure).map(|(_, used)| *used),
+            _ => self.executed.used(measure),
         };
-        Field::estimate(found.map(|found| found.scaled(scale)), words::compact)
+        Field::estimate(amount.map(|amount| amount.scaled(scale)), words::compact)
+    }
+
+    fn failures(&self) -> usize {
+        self.executed.all.iter().filter(|execution| execution.status != 0).count()
     }
 }
 
-/// Returns the columns of times: in a unit for people, in milliseconds for programs.
-fn times<'a>(unit: TimeUnit) -> Columns<'a, Row<'a>> {
+fn rows(results: &Results) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for figure in &results.figures {
+        if let Some(executed) = figure.executed.as_deref() {
+            rows.push(Row { figure, executed });
+        }
+    }
+    rows
+}
+
+/// The time of each command that is measured for itself, in a sentence.
+pub(super) fn lead(results: &Results) -> Option<Block> {
+    let took = words::duration(results.seconds);
+    let quota = quota(results);
+    let sentences: Vec<String> =
+        rows(results).iter().map(|row| describe_time(row, &took, quota.as_deref())).collect();
+    (!sentences.is_empty()).then_some(Block::Lead(sentences))
+}
+
+/// `sleep 0.02 takes 21.3 ms (21.1 to 21.5), 93 executions in 4 s.`
+fn describe_time(row: &Row<'_>, took: &str, quota: Option<&str>) -> String {
+    let (symbol, scale) = TimeUnit::suited(row.figure.score.value).scale();
+    let time = row.figure.score.scaled(scale);
+    let value = known(time.value, &time, words::compact);
+    let ends = ends_after(&time, words::compact);
+    let executions = words::count(row.executed.all.len(), "execution");
+    let mut clauses =
+        vec![format!("{} takes {value} {symbol}{ends}, {executions} in {took}", row.command())];
+    let mishaps = row.figure.warnings.iter().filter(|remark| is_mishap(remark));
+    clauses.extend(mishaps.map(Remark::to_string));
+    clauses.extend(quota.map(str::to_owned));
+    format!("{}.", clauses.join("; "))
+}
+
+/// True of a remark that an answer about commands holds: the times may be those of another
+/// experiment than was meant.
+pub(super) fn is_in_answer(remark: &Remark) -> bool {
+    is_mishap(remark) || matches!(remark, Remark::Quota { .. })
+}
+
+/// True of executions that failed, and of processes that were killed after them, as of a command
+/// that a shell has sent into the background.
+pub(super) fn is_mishap(remark: &Remark) -> bool {
+    match remark {
+        Remark::FailedExecutions { .. } => true,
+        Remark::ProgramNote { note, .. } => note.ends_with("were killed"),
+        _ => false,
+    }
+}
+
+/// The note on a quota, if one limited the run.
+pub(super) fn quota(results: &Results) -> Option<String> {
+    let is_quota = |remark: &&Remark| matches!(remark, Remark::Quota { .. });
+    results.warnings.iter().find(is_quota).map(Remark::to_string)
+}
+
+/// The table of executions; `None` of a run without commands.
+pub(super) fn table(results: &Results) -> Option<Table> {
+    let rows = rows(results);
+    if rows.is_empty() {
+        return None;
+    }
+
+    let longest_ms = rows.iter().map(|row| row.figure.score.value).fold(0.0, f64::max);
+    let unit = results.run.time_unit.unwrap_or_else(|| TimeUnit::suited(longest_ms));
+    let table = Columns::new()
+        .keyed(|row: &Row<'_>| &row.figure.cell.key)
+        .with(Column::words("command").keyed("label"), |row| Field::Text(row.command()))
+        .with(Column::number("executions").narrow("execs").keyed("executions"), |row| {
+            Field::Count(row.executed.all.len() as u64)
+        })
+        .and(time_columns(unit))
+        .with(Column::number("memory MiB").narrow("MiB").keyed("memory_mib"), |row| {
+            row.amount(Measure::Memory, 1.0)
+        })
+        .with(Column::data("failed"), |row| Field::Count(row.failures() as u64))
+        .table(&rows)
+        .keyed("executions");
+    Some(table)
+}
+
+/// The columns of times: in `unit` for people, in milliseconds for programs.
+fn time_columns<'a>(unit: TimeUnit) -> Columns<'a, Row<'a>> {
     let (symbol, scale) = unit.scale();
     let mut columns = Columns::new();
-    for (name, measure) in [("wall", Measure::Score), ("user", Measure::User), ("system", Measure::System)] {
+    for (name, measure) in TIMES {
+        let is_wall = measure == Measure::Score;
         let column = Column::number(&format!("{name} {symbol}"));
-        let column = if measure == Measure::Score { column.main() } else { column.narrow(name) };
+        let column = if is_wall { column.main() } else { column.narrow(name) };
         columns = columns.with(column, move |row: &Row<'_>| row.amount(measure, scale));
-        if measure == Measure::Score {
-            columns = columns.with(Column::number("95 %"), move |row| {
+        if is_wall {
+            columns = columns.with(Column::number("95 % of wall"), move |row| {
                 Field::Interval(row.figure.score.scaled(scale), words::compact)
             });
         }
-        columns = columns.with(Column::data(&format!("{name}_ms")), move |row: &Row<'_>| row.amount(measure, 1.0));
+        columns = columns.with(Column::data(&format!("{name}_ms")), move |row: &Row<'_>| {
+            row.amount(measure, 1.0)
+        });
     }
     columns
 }
 
-fn rows(results: &Results) -> Vec<Row<'_>> {
-    let executed = results.figures.iter().filter_map(|figure| Some((figure, figure.executed.as_deref()?)));
-    executed.map(|(figure, executed)| Row { figure, executed }).collect()
-}
-
-/// Returns the table of executions, and what must be known of short ones; nothing of a run without commands.
+/// The table of executions, drawn too, and what must be known of short ones; nothing of a run
+/// without commands.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let rows = rows(results);
-    if rows.is_empty() {
+    let Some(table) = table(results) else {
         return Vec::new();
-    }
-    let suited = || TimeUnit::suited(rows.iter().map(|row| row.figure.score.value).fold(0.0, f64::max));
-    let unit = results.run.time_unit.unwrap_or_else(suited);
-    let table = Columns::new()
-        .keyed(|row: &Row<'_>| &row.figure.cell.key)
-        .with(Column::words("command").keyed("label"), |row| Field::Text(command(&row.figure.cell)))
-        .with(Column::number("executions").narrow("execs").keyed("executions"), |row| {
-            Field::Count(row.executed.all.len() as u64)
-        })
-        .and(times(unit))
-        .with(Column::number("memory MiB").narrow("MiB").keyed("memory_mib"), |row| row.amount(Measure::Memory, 1.0))
-        .with(Column::data("failed"), |row| {
-            Field::Count(row.executed.all.iter().filter(|one| one.status != 0).count() as u64)
-        })
-        .table(&rows)
-        .keyed("executions")
-        .titled("", "medians; the memory is that of the largest process");
+    };
+    let rows = rows(results);
+
+    let remark = "medians; the memory is that of the largest process";
     let mut blocks = vec![Block::section("Executions")];
-    blocks.extend(charts(results, &rows));
-    blocks.push(Block::Table(table));
-    blocks.extend(short(&rows));
+    blocks.extend(distribution_chart(results, &rows));
+    blocks.push(Block::Table(table.titled("", remark)));
+    blocks.extend(note_on_start(&rows));
     blocks
 }
 
-/// Returns the distributions of the times of commands that are compared, and the difference of each pair in order;
-/// nothing where there are too few.
-fn charts(results: &Results, rows: &[Row<'_>]) -> Option<Block> {
-    let against = &results.run.against;
-    let measured = rows.iter().filter(|row| row.figure.cell.in_turn && !row.figure.cell.control);
-    let all: Vec<Times<'_>> = measured.enumerate().map(|(number, row)| row.times(number)).collect();
-    let (base, others): (Vec<&Times<'_>>, Vec<&Times<'_>>) = all.iter().partition(|one| one.name == *against);
-    let base = base.first()?;
-    let pair = |other: &&Times<'_>| {
-        let label = format!("{} against {against}, pair after pair", other.name);
-        Some((label, drawing::pairs(base, other)?))
-    };
-    let panels = std::iter::once((
-        "Executions that took at most a given time in ms, %".to_owned(),
-        drawing::distributions(&all)?,
-    ));
-    let legend = all.iter().map(|one| (key(one.number), one.name.to_owned()));
-    Some(Block::Chart(Chart {
-        caption: "The slowest 2 % are not drawn; pairs beyond the scale are triangles at its edge.".to_owned(),
-        legend: legend.collect(),
-        panels: panels.chain(others.iter().filter_map(pair)).collect(),
-        ..Chart::default()
-    }))
+/// The distributions of the times of commands that are compared; `None` if there are too few.
+fn distribution_chart(results: &Results, rows: &[Row<'_>]) -> Option<Block> {
+    let compared =
+        rows.iter().filter(|row| row.figure.cell.is_alternating() && !row.figure.cell.control);
+    let commands: Vec<Times<'_>> =
+        compared.enumerate().map(|(number, row)| row.times(number)).collect();
+    // Without the reference, there is nothing to compare with.
+    commands.iter().find(|times| times.name == results.run.against)?;
+
+    let speeds = two_speeds(results);
+    let marked_ms: Vec<f64> = speeds.iter().flat_map(|speeds| [speeds.fast, speeds.slow]).collect();
+    let drawing = draw_distributions(&commands, &marked_ms)?;
+    let marks = if speeds.is_some() { MARKS_CAPTION } else { "" };
+    let legend =
+        commands.iter().map(|command| (key(command.number), command.name.to_owned())).collect();
+    let caption = format!("{DISTRIBUTION_CAPTION}{marks}");
+    Some(Block::Chart(Chart::new(Some(drawing), caption, legend)))
 }
 
-/// Returns what a process that does nothing takes, for commands that take little more.
-fn short(rows: &[Row<'_>]) -> Option<Block> {
-    let is_short = |row: &&Row<'_>| row.executed.start.is_some_and(|start| row.figure.score.value < STARTS * start);
-    let start = rows.iter().find(is_short)?.executed.start?;
+/// The two speeds of the first commands that have them.
+fn two_speeds(results: &Results) -> Option<TwoSpeeds> {
+    let mut comparisons = results.cost()?.effects().map(|effect| &effect.comparison);
+    comparisons.find_map(|comparison| comparison.two_speeds)
+}
+
+/// What a process that does nothing takes, if any command takes little more.
+fn note_on_start(rows: &[Row<'_>]) -> Option<Block> {
+    let mut times_and_starts =
+        rows.iter().filter_map(|row| Some((row.figure.score.value, row.executed.start?)));
+    let (_, start_ms) =
+        times_and_starts.find(|(ms, start_ms)| *ms < MAX_SHORT_STARTS * start_ms)?;
     Some(Block::text(format!(
         "Much of this is the start and end of a process: one that does nothing takes {} ms here.",
-        words::compact(start)
+        words::compact(start_ms)
     )))
 }

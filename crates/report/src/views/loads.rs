@@ -1,115 +1,178 @@
-//! The work of the loads beside the tests, as a share of what they do alone: their own cost.
+//! The work of the loads alongside the tests, as a share of what they do alone: their own cost.
 
 use analysis::{Figure, Load, Results};
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Grouped, Unique, figure, share};
 
-use super::tasks::{self, beside, title};
+use super::tasks::{Tasks, describe_load, series_of_load, title};
 use crate::charts::rows::{Guide, Mark, Row, Rows, Tick};
 use crate::charts::{index, key, scale::Scale};
 use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table};
 
-/// Most marks of which each has a row for its test and a lane for its load; of more, each load has one row.
-const LANES: usize = 160;
+/// Up to so many marks, the chart has a row for each test and a lane for each load; with more, a
+/// row for each load.
+const MAX_LANE_MARKS: usize = 160;
 
-/// How far its axis goes at least and at most, in per cent.
-const LEAST: f64 = 110.0;
-const MOST: f64 = 1000.0;
+/// The axis goes at least and at most so far, in per cent.
+const MIN_AXIS_END: f64 = 110.0;
+const MAX_AXIS_END: f64 = 1000.0;
 
-const CAPTION: &str = "What each load did while a test ran alongside it, as a share of what it did alone just before, \
-with the 95 % interval. If a test was quick only because the load got little done, this chart shows it. Dashed ends \
-mean no interval; an arrow points beyond the axis.";
+/// The end of an interval may stretch the axis to this multiple of the largest value.
+const MAX_STRETCH: f64 = 1.5;
 
-/// A row of the run beside a load.
-type Beside<'a> = (&'a Figure, &'a Load);
+const CAPTION: &str = "What each load did while a test ran alongside it, as a share of what it did \
+alone just before, with the 95 % interval. If a test was quick only because the load got little \
+done, this chart shows it. Dashed ends mean no interval; an arrow points beyond the axis.";
 
-/// Returns what programs have of a load.
+/// A test's figure, and the load that ran alongside it.
+struct Loaded<'a> {
+    figure: &'a Figure,
+    load: &'a Load,
+}
+
+impl<'a> Loaded<'a> {
+    fn title(&self) -> String {
+        title(&self.figure.cell.label, &self.figure.cell.key)
+    }
+
+    fn load_name(&self) -> &'a str {
+        &self.figure.cell.key.load
+    }
+
+    /// The interval of the share in per cent: no load does less than nothing.
+    fn interval(&self) -> Estimate {
+        let interval = self.load.interval;
+        if !interval.bounded() {
+            return interval;
+        }
+        Estimate { low: interval.low.max(0.0), ..interval }
+    }
+}
+
+/// The work of a load for programs.
 pub(super) fn data(load: &Load) -> Value {
     json!({"background": {
-        "label": load.label, "throughput": load.throughput, "unit": load.unit, "achieved": load.achieved,
-        "low": load.interval.low, "high": load.interval.high,
+        "label": load.label,
+        "throughput": load.throughput,
+        "unit": load.unit,
+        "achieved": load.achieved,
+        "low": load.interval.low,
+        "high": load.interval.high,
     }})
 }
 
-/// Returns the chart, and a table with the intervals; nothing without loads.
+/// The chart, and a table with the intervals; nothing without loads.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
+    let mut rows = Vec::new();
+    for figure in &results.figures {
+        if let Some(load) = &figure.load {
+            rows.push(Loaded { figure, load });
+        }
+    }
     if rows.is_empty() {
         return Vec::new();
     }
-    vec![Block::section("What the loads did"), Block::Chart(chart(results, &rows)), Block::Table(table(&rows))]
+
+    vec![
+        Block::section("What the loads did"),
+        Block::Chart(chart(results, &rows)),
+        Block::Table(table(&rows)),
+    ]
 }
 
-fn table(rows: &[Beside<'_>]) -> Table {
+fn table(rows: &[Loaded<'_>]) -> Table {
     Columns::new()
-        .with(Column::words("Test").wide(30), |(row, _): &Beside<'_>| {
-            Field::Text(title(&row.cell.label, &row.cell.key))
+        .with(Column::words("Test").wide(30), |row: &Loaded<'_>| Field::Text(row.title()))
+        .with(Column::words("Load"), |row| Field::text(row.load_name()))
+        .with(Column::number("Throughput").wide(14), |row| Field::Text(throughput(row.load)))
+        .with(Column::number("% of alone").main().wide(11), |row| {
+            Field::Number(row.load.achieved, words::share)
         })
-        .with(Column::words("Load"), |(row, _)| Field::text(&row.cell.key.load))
-        .with(Column::number("Throughput").wide(14), |(_, load)| Field::Text(throughput(load)))
-        .with(Column::number("% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
-        .with(Column::number("95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
+        .with(Column::number("95 %").wide(12), |row| Field::Interval(row.interval(), words::share))
         .table(rows)
         .shown(Readers::PEOPLE)
 }
 
-/// Returns what a load did, with its unit.
+/// What a load did, with its unit.
 pub(super) fn throughput(load: &Load) -> String {
     format!("{} {}", figure(load.throughput), load.unit)
 }
 
-/// No load does less than nothing, whatever its interval says.
-fn interval(load: &Load) -> Estimate {
-    Estimate {
-        low: if load.interval.bounded() { load.interval.low.max(0.0) } else { load.interval.low },
-        ..load.interval
-    }
-}
-
-fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
-    let values = rows.iter().map(|(_, load)| load.achieved).filter(|value| value.is_finite());
-    let most = values.fold(LEAST, f64::max).min(MOST);
-    let ends = rows.iter().map(|(_, load)| load.interval.high).filter(|end| end.is_finite() && *end <= most * 1.5);
+fn chart(results: &Results, rows: &[Loaded<'_>]) -> Chart {
     // The series of loads are those of the charts of latencies.
-    let beside = rows.iter().map(|(row, _)| row.cell.key.load.as_str());
-    let loads = tasks::tasks(results).1.into_iter().chain(beside.clone()).unique();
-    let mut shown: Vec<usize> = beside.map(|load| tasks::series(&loads, load)).unique();
-    shown.sort_unstable();
-    let apart = rows.len() <= LANES;
-    let name = |(row, _): &Beside<'_>| match apart {
-        true => title(&row.cell.label, &row.cell.key),
-        false => row.cell.key.load.clone(),
-    };
-    let mark = |row: &Beside<'_>| {
-        let series = if apart { tasks::series(&loads, &row.0.cell.key.load) } else { 0 };
-        let lane = if apart { shown.iter().position(|known| *known == series).unwrap_or(0) } else { 0 };
-        let mark = Mark::new(series, lane, interval(row.1), format!("{}%", share(row.1.achieved)), hover(row));
-        // Where marks share a lane there is no room for words.
-        if apart { mark } else { Mark { words: Vec::new(), ..mark } }
-    };
-    let tests = rows.iter().map(|row| (name(row), mark(row))).grouped().into_iter();
-    let scale = Scale::linear(0.0, ends.fold(most, f64::max));
-    let (class, at) = ("ink dashed".to_owned(), Estimate::alone(100.0));
+    let loads = Tasks::new(results).loads.into_iter();
+    let loads = loads.chain(rows.iter().map(Loaded::load_name)).unique();
+    let mut series = rows.iter().map(|row| series_of_load(&loads, row.load_name())).unique();
+    series.sort_unstable();
+
+    let has_lanes = rows.len() <= MAX_LANE_MARKS;
+    let mut named_marks = Vec::new();
+    for row in rows {
+        if has_lanes {
+            let own_series = series_of_load(&loads, row.load_name());
+            let lane = series.iter().position(|known| *known == own_series).unwrap_or(0);
+            named_marks.push((row.title(), mark(row, own_series, lane)));
+        } else {
+            // Where marks share a lane there is no room for words.
+            let mark = Mark { words: Vec::new(), ..mark(row, 0, 0) };
+            named_marks.push((row.load_name().to_owned(), mark));
+        }
+    }
+
+    let mut drawn = Vec::new();
+    for (label, marks) in named_marks.into_iter().grouped() {
+        drawn.push(Row { label, is_strong: false, marks });
+    }
+    let scale = Scale::linear(0.0, axis_end(rows));
     let drawing = Rows {
-        label: "What each load did alongside each test, in per cent of what it did alone, with its interval".to_owned(),
-        ticks: Tick::round(&scale, "%"),
+        label:
+            "What each load did alongside each test, in per cent of what it did alone, with its \
+                interval"
+                .to_owned(),
+        ticks: Tick::round_values(&scale, "%"),
         scale,
-        guides: vec![Guide { class, at, text: "as much as alone".to_owned() }],
-        lanes: index::lanes(if apart { shown.len() } else { 1 }),
-        rows: tests.map(|(label, marks)| Row { label, strong: false, marks }).collect(),
+        guides: vec![Guide {
+            class: "ink dashed".to_owned(),
+            at: Estimate::alone(100.0),
+            text: "as much as alone".to_owned(),
+        }],
+        lanes: index::lane_heights(if has_lanes { series.len() } else { 1 }),
+        rows: drawn,
         ..Rows::default()
     };
-    let legend = shown.iter().map(|number| (key(*number), loads[*number].to_owned()));
-    Chart::new(Some(drawing.draw()), CAPTION, if apart { legend.collect() } else { Vec::new() })
+
+    let mut legend = Vec::new();
+    if has_lanes {
+        legend.extend(series.iter().map(|number| (key(*number), loads[*number].to_owned())));
+    }
+    Chart::new(Some(drawing.draw()), CAPTION, legend)
 }
 
-fn hover((row, load): &Beside<'_>) -> String {
-    let at = interval(load);
+/// The end of the axis that shows all values and the ends of intervals that are not too far, in per
+/// cent.
+fn axis_end(rows: &[Loaded<'_>]) -> f64 {
+    let values = rows.iter().map(|row| row.load.achieved).filter(|value| value.is_finite());
+    let largest = values.fold(MIN_AXIS_END, f64::max).min(MAX_AXIS_END);
+    let near_ends = rows
+        .iter()
+        .map(|row| row.load.interval.high)
+        .filter(|end| end.is_finite() && *end <= largest * MAX_STRETCH);
+    near_ends.fold(largest, f64::max)
+}
+
+fn mark(row: &Loaded<'_>, series: usize, lane: usize) -> Mark {
+    let at = row.interval();
+    let achieved = share(row.load.achieved);
     let ends = match at.bounded() {
         true => format!("{} to {}", share(at.low), share(at.high)),
         false => "no interval: it needs two trials".to_owned(),
     };
-    let (test, beside) = (title(&row.cell.label, &row.cell.key), beside(&row.cell.key.load));
-    format!("{test} {beside}: {}, {} % of what it does alone ({ends})", throughput(load), share(load.achieved))
+    let title = format!(
+        "{} {}: {}, {achieved} % of what it does alone ({ends})",
+        row.title(),
+        describe_load(row.load_name()),
+        throughput(row.load)
+    );
+    Mark::new(series, lane, at, format!("{achieved}%"), title)
 }

@@ -1,12 +1,16 @@
-//! How tests scale: figures per copy, totals and gains by level, the Universal Scalability Law, and what is missing.
+//! How tests scale: figures per copy, totals and gains by level, the Universal Scalability Law, and
+//! what is missing.
 
 use analysis::{Level, Missing, Results, Scaling};
 use journal::Key;
+use maud::Markup;
 use serde_json::json;
 use stats::{Estimate, Exact, UslFit};
 use words::{Grouped, Unique, coefficient, copies, figure, gain, percent, plus_minus, score};
 
+use super::modes;
 use super::shared::{self, name};
+use crate::charts::key;
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
 use crate::charts::scale::Scale;
 use crate::document::{Block, Chart, Column, Columns, Field, Readers, Style, Table, interval};
@@ -33,7 +37,26 @@ them, dashed where it was not fitted; the straight dashed line is every copy as 
 changed, filled marks are totals at the first level's clock, and hollow ones those that were measured.";
 
 /// A test at one of its levels.
-type At<'a> = (&'a Scaling, usize);
+struct At<'a> {
+    test: &'a Scaling,
+    place: usize,
+}
+
+impl<'a> At<'a> {
+    fn level(&self) -> &'a Level {
+        &self.test.levels[self.place]
+    }
+
+    /// True if the law is fitted to this level, too.
+    fn is_fitted(&self) -> bool {
+        self.place < self.test.fitted
+    }
+
+    /// A text of the test, which only its first level shows.
+    fn once(&self, text: String) -> String {
+        if self.place == 0 { text } else { String::new() }
+    }
+}
 
 /// Returns the tables, the law, its charts, and what is missing.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
@@ -42,24 +65,67 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     if tests.is_empty() {
         blocks.push(Block::text("No test has results at two levels of copies."));
     } else {
-        blocks.extend([Block::Table(per_copy(tests)), Block::Table(totals(tests)), Block::Table(laws(tests))]);
+        blocks.extend([
+            Block::Table(per_copy(tests)),
+            Block::Table(totals(tests)),
+            Block::Table(laws(tests)),
+        ]);
+        blocks.extend(modes::table(tests).map(Block::Table));
     }
     blocks.push(Block::Table(gaps(results)));
     if !tests.is_empty() {
         blocks.push(Block::text(LEGEND));
-        let label = |test: &Scaling| {
-            let law = law_in_words(test).map_or_else(String::new, |law| format!(": {law}"));
-            format!("{}, {}{law}", test.title(), test.total_unit)
+        // Processes whose threads were measured too are in the threads' panel.
+        let is_beside = |test: &Scaling| {
+            let mut threads =
+                tests.iter().filter_map(|threads| modes::processes_of(threads, tests));
+            threads.any(|processes| processes.key == test.key)
         };
-        let panels = tests.iter().filter_map(|test| Some((label(test), plot(test)?.panel(210.0)))).collect();
-        blocks.push(Block::Chart(Chart { caption: CAPTION.to_owned(), panels, ..Chart::default() }));
+        let mut panels = Vec::new();
+        for test in tests.iter().filter(|test| !is_beside(test)) {
+            let processes = modes::processes_of(test, tests);
+            if let Some(plot) = plot(test, processes) {
+                panels.push((panel_label(test, processes), plot.panel(210.0)));
+            }
+        }
+        blocks.push(Block::Chart(Chart {
+            caption: CAPTION.to_owned(),
+            legend: legend(tests),
+            panels,
+            ..Chart::default()
+        }));
     }
     blocks
 }
 
+/// What the hues are for, where threads and processes share a chart.
+fn legend(tests: &[Scaling]) -> Vec<(Markup, String)> {
+    match tests.iter().any(|test| test.modes.is_some()) {
+        true => vec![(key(0), "threads".to_owned()), (key(1), "processes".to_owned())],
+        false => Vec::new(),
+    }
+}
+
+/// The heading of a test's chart, with its law; of threads and processes, with both laws.
+fn panel_label(test: &Scaling, processes: Option<&Scaling>) -> String {
+    let law = |test: &Scaling| law_in_words(test).unwrap_or_else(|| "no law".to_owned());
+    match (processes, law_in_words(test)) {
+        (Some(processes), _) => format!(
+            "{}, {}. Threads: {}. Processes: {}",
+            processes.title(),
+            test.total_unit,
+            law(test),
+            law(processes)
+        ),
+        (None, Some(law)) => format!("{}, {}: {law}", test.title(), test.total_unit),
+        (None, None) => format!("{}, {}", test.title(), test.total_unit),
+    }
+}
+
 /// Lbench's table: a row per test, a column per level.
 fn per_copy(tests: &[Scaling]) -> Table {
-    let mut levels = tests.iter().flat_map(|test| test.levels.iter().map(|level| level.copies)).unique();
+    let mut levels =
+        tests.iter().flat_map(|test| test.levels.iter().map(|level| level.copies)).unique();
     levels.sort_unstable();
     let columns = Columns::new()
         .with(Column::words("Test").narrow("Per copy"), |test: &Scaling| Field::Text(test.title()))
@@ -75,56 +141,63 @@ fn per_copy(tests: &[Scaling]) -> Table {
 
 /// Returns the totals of all copies: a row per test and level.
 fn totals(tests: &[Scaling]) -> Table {
-    let rows: Vec<At<'_>> =
-        tests.iter().flat_map(|test| (0..test.levels.len()).map(move |place| (test, place))).collect();
-    let once = |place: usize, text: String| if place == 0 { text } else { String::new() };
+    let rows: Vec<At<'_>> = tests
+        .iter()
+        .flat_map(|test| (0..test.levels.len()).map(move |place| At { test, place }))
+        .collect();
     Columns::new()
-        .with(Column::data("test"), |(test, _): &At<'_>| Field::text(&test.key.test))
-        .with(Column::words("Test").keyed("label"), move |(test, place)| {
-            let narrow = once(*place, format!("{}, {}", test.title(), test.total_unit));
-            Field::Worded(once(*place, test.title()), test.label.as_str().into()).narrow(narrow)
+        .with(Column::data("test"), |at: &At<'_>| Field::text(&at.test.key.test))
+        .with(Column::words("Test").keyed("label"), |at| {
+            let narrow = at.once(format!("{}, {}", at.test.title(), at.test.total_unit));
+            Field::Worded(at.once(at.test.title()), at.test.label.as_str().into()).narrow(narrow)
         })
-        .with(Column::number("Copies").keyed("copies").wide(7), |(test, place)| {
-            let copies = test.levels[*place].copies;
-            Field::Worded(format!("{copies}{}", if *place < test.fitted { "" } else { "*" }), copies.into())
+        .with(Column::number("Copies").keyed("copies").wide(7), |at| {
+            let copies = at.level().copies;
+            let mark = if at.is_fitted() { "" } else { "*" };
+            Field::Worded(format!("{copies}{mark}"), copies.into())
         })
-        .data(|(test, _)| {
-            let Key { load, condition, .. } = &test.key;
-            json!({"load": load, "condition": condition, "metric": test.metric, "unit": test.unit})
+        .data(|at| {
+            let Scaling { key, metric, unit, .. } = at.test;
+            json!({"load": key.load, "condition": key.condition, "metric": metric, "unit": unit})
         })
         .with(Column::number("Total").keyed("total").main().wide(8), |at| {
-            Field::Estimate(level(at).total, words::short)
+            Field::Estimate(at.level().total, words::short)
         })
-        .with(Column::words("Unit").keyed("total_unit").shown(Readers::PAGE), |(test, _)| Field::text(&test.total_unit))
-        .with(Column::number("±").wide(7), |at| Field::Spread(level(at).total))
-        .with(Column::number("Gain").keyed("gain").main().wide(7), |at| Field::Estimate(level(at).gain, words::gain))
-        .with(Column::number("±").wide(7), |at| match at.1 {
+        .with(Column::words("Unit").keyed("total_unit").shown(Readers::PAGE), |at| {
+            Field::text(&at.test.total_unit)
+        })
+        .with(Column::number("±").wide(7), |at| Field::Spread(at.level().total))
+        .with(Column::number("Gain").keyed("gain").main().wide(7), |at| {
+            Field::Estimate(at.level().gain, words::gain)
+        })
+        .with(Column::number("±").wide(7), |at| match at.place {
             0 => Field::Nothing,
-            _ => Field::Spread(level(at).gain),
+            _ => Field::Spread(at.level().gain),
         })
         .with(Column::number("Step").keyed("step").wide(7), |at| {
-            level(at).step.map_or(Field::Nothing, |step| Field::Estimate(step, words::gain))
+            at.level().step.map_or(Field::Nothing, |step| Field::Estimate(step, words::gain))
         })
         .with(Column::number("Efficiency").keyed("efficiency").narrow("Effic.").wide(7), |at| {
-            Field::Estimate(level(at).efficiency, words::percent)
+            Field::Estimate(at.level().efficiency, words::percent)
         })
-        .with(Column::number("Fair").keyed("fairness").wide(7), |at| Field::maybe(level(at).fairness, words::percent))
-        .with(Column::number("GHz").keyed("clock").wide(6), |at| Field::maybe(level(at).clock, words::figure))
-        .with(Column::number("Trials").keyed("n").shown(Readers::PAGE), |at| Field::Count(level(at).n as u64))
-        .with(Column::data("per_copy"), |at| Field::Estimate(level(at).per_copy, words::score))
-        .with(Column::data("normalised"), |at| Field::estimate(level(at).normalised, words::score))
+        .with(Column::number("Fair").keyed("fairness").wide(7), |at| {
+            Field::maybe(at.level().fairness, words::percent)
+        })
+        .with(Column::number("GHz").keyed("clock").wide(6), |at| {
+            Field::maybe(at.level().clock, words::figure)
+        })
+        .with(Column::number("Trials").keyed("n").shown(Readers::PAGE), |at| {
+            Field::Count(at.level().n as u64)
+        })
+        .with(Column::data("per_copy"), |at| Field::Estimate(at.level().per_copy, words::score))
+        .with(Column::data("normalised"), |at| Field::estimate(at.level().normalised, words::score))
         .data(|at| {
-            let (test, place) = at;
-            let both = level(at).normalised.zip(test.levels[0].normalised);
+            let both = at.level().normalised.zip(at.test.levels[0].normalised);
             let gain = both.map(|(here, first)| here.value / first.value);
-            json!({"normalised_gain": gain, "in_law": *place < test.fitted, "status": "ok"})
+            json!({"normalised_gain": gain, "in_law": at.is_fitted(), "status": "ok"})
         })
         .table(&rows)
         .keyed("scaling")
-}
-
-fn level<'a>(at: &At<'a>) -> &'a Level {
-    &at.0.levels[at.1]
 }
 
 /// The laws: a row per test.
@@ -163,18 +236,25 @@ fn laws(tests: &[Scaling]) -> Table {
         .keyed("laws")
 }
 
-/// Returns the law, unless it was fitted to three levels or fewer, which leave too little to judge it by.
+/// Returns the law, unless it was fitted to three levels or fewer, which leave too little to judge
+/// it by.
 fn judged_law(test: &Scaling) -> Option<UslFit> {
     test.law.filter(|_| test.fitted > 3)
 }
 
 /// Returns the columns of a parameter of the law: its value in `column`, and its interval.
-fn parameter<'a>(column: Column, style: Style, of: fn(UslFit) -> Option<Estimate>) -> Columns<'a, Scaling> {
+fn parameter<'a>(
+    column: Column,
+    style: Style,
+    of: fn(UslFit) -> Option<Estimate>,
+) -> Columns<'a, Scaling> {
     let ends = Column::words("95 %").shown(column.readers);
     let estimate = move |test: &Scaling| test.law.and_then(of);
     Columns::new()
         .with(column.main(), move |test| Field::maybe(estimate(test).map(|it| it.value), style))
-        .with(ends, move |test| estimate(test).map_or(Field::Nothing, |it| Field::Text(range(&it, style))))
+        .with(ends, move |test| {
+            estimate(test).map_or(Field::Nothing, |it| Field::Text(range(&it, style)))
+        })
 }
 
 /// The ends of an interval in words; `from 3.1` without an upper one.
@@ -194,7 +274,9 @@ fn law_in_words(test: &Scaling) -> Option<String> {
     let mut parts = vec![known("sigma", &law.sigma, coefficient)];
     if let Some(kappa) = &law.kappa {
         parts.push(known("kappa", kappa, coefficient));
-        parts.push(law.peak.map_or_else(|| "no peak".to_owned(), |peak| known("peak", &peak, figure)));
+        parts.push(
+            law.peak.map_or_else(|| "no peak".to_owned(), |peak| known("peak", &peak, figure)),
+        );
     }
     Some(parts.join(", "))
 }
@@ -202,10 +284,13 @@ fn law_in_words(test: &Scaling) -> Option<String> {
 /// Returns the cells without a result, each reason once per test with the levels it is of.
 fn gaps(results: &Results) -> Table {
     let nothing = |_: &Missing| Field::Nothing;
-    let columns = Columns::new().with(Column::words("Missing"), nothing).with(Column::words(""), nothing);
+    let columns =
+        Columns::new().with(Column::words("Missing"), nothing).with(Column::words(""), nothing);
     let mut table = Table { headed: false, ..columns.empty_table().shown(Readers::PEOPLE) };
     let rates = shared::gaps(results).into_iter().filter(|(_, gap)| !gap.latency);
-    let reasons = rates.map(|(kind, gap)| ((name(&gap.label, &gap.key), kind, &gap.reason), gap.key.copies)).grouped();
+    let reasons = rates
+        .map(|(kind, gap)| ((name(&gap.label, &gap.key), kind, &gap.reason), gap.key.copies))
+        .grouped();
     for ((label, kind, reason), levels) in reasons {
         let listed: Vec<String> = levels.iter().map(u32::to_string).collect();
         let noun = if levels == [1] { "copy" } else { "copies" };
@@ -214,64 +299,103 @@ fn gaps(results: &Results) -> Table {
     table
 }
 
-/// Totals over copies, and the law.
-fn plot(test: &Scaling) -> Option<Plot> {
-    let values = || test.levels.iter().flat_map(|level| [level.total.value, level.judged().value]);
+/// Totals over copies, and the law; of threads, those of the processes too.
+fn plot(test: &Scaling, processes: Option<&Scaling>) -> Option<Plot> {
+    let tests: Vec<&Scaling> = std::iter::once(test).chain(processes).collect();
+    let levels = || tests.iter().flat_map(|test| &test.levels);
+    let values = || levels().flat_map(|level| [level.total.value, level.fitted_total().value]);
     let most = values().filter(|value| value.is_finite()).max_by(f64::total_cmp)?;
-    let (first, last) = test.levels.first().zip(test.levels.last())?;
-    let (from, to) = (f64::from(first.copies), f64::from(last.copies));
-    // The law ends with the last level it was fitted to.
-    let edge = test.levels[..test.fitted].last().map_or(1.0, |level| f64::from(level.copies));
+    let to = f64::from(test.levels.last()?.copies);
     let counts: Vec<f64> = test.levels.iter().map(|level| f64::from(level.copies)).collect();
     let scale = if to < MANY { Scale::linear(0.0, to * 1.04) } else { Scale::log(&counts, &[])? };
     let ticks = counts.iter().map(|copies| (*copies, copies.to_string())).collect();
-    let mut lines = vec![line((from, to), |copies| first.judged().value / from * copies)];
-    (lines[0].dashed, lines[0].plain) = (true, true);
-    if let Some(law) = &test.law {
-        lines.push(line((from, edge), |copies| law.law.at(copies)));
-        lines.push(Line { dashed: true, ..line((edge, to), |copies| law.law.at(copies)) });
-    }
+
+    let mut series: Vec<Series> =
+        tests.iter().enumerate().map(|(number, test)| curve(test, number)).collect();
     // Intervals and the law's peak may stretch the axis a little.
-    let peak = lines.iter().skip(1).flat_map(|line| &line.points).map(|point| point.1);
-    let highs = test.levels.iter().map(|level| level.judged().high).chain(peak);
-    let highest = highs.filter(|high| high.is_finite() && *high <= most * 1.5).fold(most, f64::max) * 1.05;
-    // The last level always has a mark.
-    let step = test.levels.len().div_ceil(MARKS);
-    let levels = test.levels.iter().rev().enumerate().filter(|(back, _)| back % step == 0);
-    let series = Series {
-        title: law_in_words(test).unwrap_or_default(),
-        lines,
-        marks: levels.flat_map(|(_, level)| marks(test, level)).collect(),
-        ..Series::default()
-    };
+    let peak =
+        series.iter().flat_map(|series| &series.lines).flat_map(|line| &line.points).map(|at| at.1);
+    let highs = levels().map(|level| level.fitted_total().high).chain(peak);
+    let highest =
+        highs.filter(|high| high.is_finite() && *high <= most * 1.5).fold(most, f64::max) * 1.05;
+    series[0].lines.insert(0, ideal(test)?);
+
     Some(Plot {
         label: format!("{}: total over copies, with the law", test.title()),
         x: Axis { scale, ticks },
         y: Axis::new(Scale::linear(0.0, highest)),
-        series: vec![series],
+        series,
         ..Plot::default()
     })
 }
 
-/// Returns the line of a law between two numbers of copies, up to its pole, beyond which it would come back from below
-/// 0.
+/// Every copy as fast as with the fewest.
+fn ideal(test: &Scaling) -> Option<Line> {
+    let (first, last) = test.levels.first().zip(test.levels.last())?;
+    let (from, to) = (f64::from(first.copies), f64::from(last.copies));
+    let ideal = line((from, to), |copies| first.fitted_total().value / from * copies);
+    Some(Line { dashed: true, plain: true, ..ideal })
+}
+
+/// The totals of one test as marks, and its law as a line.
+fn curve(test: &Scaling, number: usize) -> Series {
+    let copies_of = |level: Option<&Level>| level.map_or(1.0, |level| f64::from(level.copies));
+    let (from, to) = (copies_of(test.levels.first()), copies_of(test.levels.last()));
+    // The law ends with the last level it was fitted to.
+    let edge = copies_of(test.levels[..test.fitted].last());
+    let mut lines = Vec::new();
+    if let Some(law) = &test.law {
+        lines.push(line((from, edge), |copies| law.law.at(copies)));
+        lines.push(Line { dashed: true, ..line((edge, to), |copies| law.law.at(copies)) });
+    }
+    // The last level always has a mark.
+    let step = test.levels.len().div_ceil(MARKS);
+    let levels = test.levels.iter().rev().enumerate().filter(|(back, _)| back % step == 0);
+    Series {
+        number,
+        title: law_in_words(test).unwrap_or_default(),
+        lines,
+        marks: levels.flat_map(|(_, level)| marks(test, level)).collect(),
+    }
+}
+
+/// Returns the line of a law between two numbers of copies, up to its pole, beyond which it would
+/// come back from below 0.
 fn line((from, to): (f64, f64), law: impl Fn(f64) -> f64) -> Line {
-    let copies = (0..=POINTS).map(|part| from * (to / from).to_the_power(part as f64 / POINTS as f64));
-    let points = copies.map(|copies| (copies, law(copies))).take_while(|point| point.1.is_finite() && point.1 >= 0.0);
+    let copies =
+        (0..=POINTS).map(|part| from * (to / from).to_the_power(part as f64 / POINTS as f64));
+    let points = copies
+        .map(|copies| (copies, law(copies)))
+        .take_while(|point| point.1.is_finite() && point.1 >= 0.0);
     Line { points: if to > from { points.collect() } else { Vec::new() }, ..Line::default() }
 }
 
 fn marks(test: &Scaling, level: &Level) -> Vec<Mark> {
-    let (judged, at) = (level.judged(), f64::from(level.copies));
-    let total = |it: &Estimate| format!("{} {} {}", score(it.value), test.total_unit, plus_minus(it.halves()));
+    let (fitted, at) = (level.fitted_total(), f64::from(level.copies));
+    let total = |it: &Estimate| {
+        format!("{} {} {}", score(it.value), test.total_unit, plus_minus(it.halves()))
+    };
     let (gain, efficiency) = (gain(level.gain.value), percent(level.efficiency.value));
-    let mut title = format!("{}: {}, gain {gain}, efficiency {efficiency}", copies(level.copies), total(&level.total));
+    let mut title = format!(
+        "{}: {}, gain {gain}, efficiency {efficiency}",
+        copies(level.copies),
+        total(&level.total)
+    );
     if let (Some(normalised), Some(clock)) = (&level.normalised, level.clock) {
-        title += &format!("; at the first level's clock {} (here {} GHz)", total(normalised), figure(clock));
+        title += &format!(
+            "; at the first level's clock {} (here {} GHz)",
+            total(normalised),
+            figure(clock)
+        );
     }
-    let interval = judged.bounded().then_some((judged.low, judged.high));
-    let raw = Mark { at: (at, level.total.value), form: Form::Hollow, title: title.clone(), interval: None };
-    let main = Mark { at: (at, judged.value), form: Form::Full, title, interval };
-    let moved = (judged.value / level.total.value - 1.0).abs() > MOVED;
+    let interval = fitted.bounded().then_some((fitted.low, fitted.high));
+    let raw = Mark {
+        at: (at, level.total.value),
+        form: Form::Hollow,
+        title: title.clone(),
+        interval: None,
+    };
+    let main = Mark { at: (at, fitted.value), form: Form::Full, title, interval };
+    let moved = (fitted.value / level.total.value - 1.0).abs() > MOVED;
     if moved { vec![raw, main] } else { vec![main] }
 }

@@ -1,10 +1,14 @@
-//! Scores per level of copies, indexes and gains.
+//! Scores per level of copies, indexes and gains, laid out at a terminal as UnixBench has them.
 
+use std::borrow::Cow;
+
+use analysis::another::MIN_EARLIER_RUNS;
 use analysis::{
-    Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Figure, Gain, Index, Missing, Neighbours, Part, Results, Spread,
+    Another, Before, Bill, Figure, Gain, Index, MIN_CALM_TRIALS, Neighbours, Part, Results, Spread,
 };
 use catalogue::Arithmetic;
 use journal::{Facts, Key};
+use maud::Markup;
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Grouped, Unique, copies, plus_minus};
@@ -12,30 +16,68 @@ use words::{Grouped, Unique, copies, plus_minus};
 use super::repeat::Repeat;
 use super::shared::{gaps, name, sentences};
 use super::{details, energy, latency, loads};
-use crate::charts::{index as drawing, key};
-use crate::document::{Block, Chart, Column, Columns, Field, Headline, Readers, Row, RowKind, Table, known};
-use maud::Markup;
+use crate::charts::index::{draw_gains, draw_index, series_of_level};
+use crate::charts::key;
+use crate::document::{
+    Block, Chart, Column, Columns, Field, Headline, Readers, Row, RowKind, Table, score,
+    score_range,
+};
 
-/// Columns of a test's name, as UnixBench has them.
-const NAME: usize = 38;
+/// The width of a test's name, as UnixBench has it.
+const NAME_WIDTH: usize = 38;
 
-/// Most tests whose scores are large figures where there is no index.
-const FEW: usize = 3;
+/// Without an index, the scores of at most so many tests are large figures.
+const MAX_HEADLINES: usize = 3;
 
-/// Returns the columns of a score, from which every report of scores is made.
+/// A run that differs by less from the one before is said to have given as much.
+const MIN_TOLD_CHANGE: f64 = 0.02;
+
+/// A sentence on disturbances leaves out smaller shares of trials.
+const MIN_TOLD_SHARE: f64 = 0.01;
+
+/// From this share on, every trial is said to be disturbed, since it rounds to 100 %.
+const MIN_SHARE_OF_ALL: f64 = 0.995;
+
+/// A sentence on an index names at most so many disturbed tests.
+const MAX_NAMED_TESTS: usize = 3;
+
+/// The longest run that anybody is advised to make, in seconds.
+const MAX_ADVISED_SECONDS: f64 = 3600.0;
+
+/// The options of a run that advice on its length replaces.
+const OPTIONS_OF_LENGTH: [&str; 5] = ["-i", "--iterations", "--budget", "--over", "-q"];
+
+const INDEX_CAPTION: &str = "The scale is logarithmic. A mark is a test’s index and its whiskers \
+the 95 % interval; the vertical line is the whole index, its band the interval. Where no whiskers \
+are seen, the interval is smaller than the mark; a hollow mark with dashed ends has no interval.";
+
+const GAINS_CAPTION: &str = "A mark is the quotient of two scores and its whiskers the 95 % \
+interval. Dashed lines: no gain, and every copy as fast as the first. More than that is possible: \
+a single copy may wait for wake-ups on an idle processor or run at a lower clock, and the copies \
+may have been disturbed less than the first was.";
+
+/// The columns of a score, from which every report of scores is made.
 fn columns() -> Columns<'static, Figure> {
     Columns::new()
         .keyed(|row: &Figure| &row.cell.key)
-        .with(Column::words("Test").keyed("label").wide(NAME), |row| {
+        .with(Column::words("Test").keyed("label").wide(NAME_WIDTH), |row| {
             Field::Worded(name(&row.cell.label, &row.cell.key), row.cell.label.as_str().into())
         })
         .with(Column::data("metric"), |row| Field::data(&row.cell.metric))
-        .with(Column::number("Score").keyed("value").main().wide(12), |row| Field::Estimate(row.score, words::score))
+        .with(Column::number("Score").keyed("value").main().wide(12), |row| {
+            Field::Estimate(row.score, words::score)
+        })
         .with(Column::words("Unit").keyed("unit").wide(6), |row| Field::text(&row.cell.unit))
         .with(Column::number("±").wide(7), |row| Field::Spread(row.score))
-        .with(Column::number("Low").shown(Readers::PAGE), |row| Field::end(row.score.low, row.score, words::score))
-        .with(Column::number("High").shown(Readers::PAGE), |row| Field::end(row.score.high, row.score, words::score))
-        .with(Column::number("Trials").keyed("n").shown(Readers::PAGE), |row| Field::Count(row.n as u64))
+        .with(Column::number("Low").shown(Readers::PAGE), |row| {
+            Field::end(row.score.low, row.score, words::score)
+        })
+        .with(Column::number("High").shown(Readers::PAGE), |row| {
+            Field::end(row.score.high, row.score, words::score)
+        })
+        .with(Column::number("Trials").keyed("n").shown(Readers::PAGE), |row| {
+            Field::Count(row.n as u64)
+        })
         .with(Column::number("CV").keyed("variation").shown(Readers::PAGE), |row| {
             Field::Number(row.variation(), words::percent)
         })
@@ -43,166 +85,92 @@ fn columns() -> Columns<'static, Figure> {
             Field::Number(row.seconds, words::seconds)
         })
         .with(Column::words("Trials").shown(Readers::TERMINAL), |row| {
-            let variation = match row.variation() {
-                share if share.is_finite() => format!(" σ{}%", words::whole(100.0 * share)),
-                _ => String::new(),
-            };
-            // Other suites print no window.
-            let window =
-                if row.seconds > 0.0 { format!("x {}", words::seconds(row.seconds)) } else { "times".to_owned() };
-            Field::text(format!("{:>2} {window}{variation}", row.n))
+            Field::Text(describe_trials(row))
         })
-        .data(|row| json!({"control": row.cell.control, "status": "ok", "another": ends_of(row.another)}))
         .data(|row| {
-            let quiet = row.quiet.as_ref();
             json!({
-                "quiet": quiet.map_or(Estimate::NONE, |quiet| quiet.score),
-                "quiet_trials": quiet.map(|quiet| quiet.trials),
-                "explained": quiet.and_then(|quiet| quiet.explained),
+                "control": row.cell.control,
+                "status": "ok",
+                "another": another_data(row.another),
             })
         })
+        .data(quiet_data)
         .with(Column::number("Undisturbed").shown(Readers::PAGE), |row| {
-            row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Estimate(quiet.score, words::score))
+            let quiet = row.quiet.as_ref().map(|quiet| quiet.score);
+            Field::estimate(quiet, words::score)
         })
         .with(Column::number("±").shown(Readers::PAGE), |row| {
             row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Spread(quiet.score))
         })
-        .with(Column::words("Another run").shown(Readers::PAGE), |row| of_another(row.another, words::score))
-        .with(Column::words("Notes").keyed("warnings"), |row| Field::Marks(sentences(&row.warnings)))
+        .with(Column::words("Another run").shown(Readers::PAGE), |row| another_field(row.another))
+        .with(Column::words("Notes").keyed("warnings"), |row| {
+            Field::Marks(sentences(&row.warnings))
+        })
 }
 
-/// Returns every row of a run, the controls of a cost run last, for programs.
-pub(super) fn data(rows: &[Figure], controls: &[Figure]) -> Table {
-    let all = columns()
-        .data(|row| row.load.as_ref().map_or(Value::Null, loads::data))
-        .data(|row| row.latency.as_deref().map_or(Value::Null, latency::data))
-        .data(|row| row.details.as_deref().map_or(Value::Null, details::data))
-        .data(|row| row.energy.as_deref().map_or(Value::Null, energy::data))
-        .data(|row| json!({"samples": row.samples}));
-    all.table(rows.iter().chain(controls)).keyed("results").shown(Readers::PROGRAM)
+/// `10 x 2.0 σ1%`: how many trials, how long each was, and how they vary.
+fn describe_trials(row: &Figure) -> String {
+    // Other suites print no window.
+    let has_window = row.seconds > 0.0;
+    let window =
+        if has_window { format!("x {}", words::seconds(row.seconds)) } else { "times".to_owned() };
+    let variation = match row.variation() {
+        share if share.is_finite() => format!(" σ{}%", words::whole(100.0 * share)),
+        _ => String::new(),
+    };
+    format!("{:>2} {window}{variation}", row.n)
 }
 
-/// Returns the lists of scores and the indexes, level by level, and the gains.
-pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for level in results.lists() {
-        blocks.extend([Block::Section(heading(results, level)), Block::Table(scores(results, level))]);
-        let indexes = results.indexes().iter().filter(|index| index.copies == level);
-        blocks.extend(indexes.map(|index| Block::Table(index_table(index, &results.facts))));
-    }
-    [index_charts(results), blocks, gains(results), about_intervals(results)].concat()
+fn quiet_data(row: &Figure) -> Value {
+    let quiet = row.quiet.as_ref();
+    json!({
+        "quiet": quiet.map_or(Estimate::NONE, |quiet| quiet.score),
+        "quiet_trials": quiet.map(|quiet| quiet.trials),
+        "explained": quiet.and_then(|quiet| quiet.explained),
+    })
 }
 
 /// The range of other runs, for programs: always the same keys.
-fn ends_of(another: Option<Another>) -> Value {
+fn another_data(another: Option<Another>) -> Value {
     json!({
-        "low": another.map(|another| another.low), "high": another.map(|another| another.high),
+        "low": another.map(|another| another.low),
+        "high": another.map(|another| another.high),
         "runs": another.map(|another| another.runs),
     })
 }
 
 /// The range of other runs, for people.
-fn of_another(another: Option<Another>, number: fn(f64) -> String) -> Field {
-    another
-        .map_or(Field::Missing, |Another { low, high, .. }| Field::Text(format!("{}..{}", number(low), number(high))))
+fn another_field(another: Option<Another>) -> Field {
+    let Some(Another { low, high, .. }) = another else { return Field::Missing };
+    Field::Text(format!("{}..{}", words::score(low), words::score(high)))
 }
 
-/// Returns the paragraphs on intervals: other runs, disturbances, indexes without an undisturbed figure, the bill.
-fn about_intervals(results: &Results) -> Vec<Block> {
-    if !results.listed().any(|row| row.score.bounded()) {
-        return Vec::new();
+/// Every row of a run, the controls of a cost run last, for programs.
+pub(super) fn data(rows: &[Figure], controls: &[Figure]) -> Table {
+    columns()
+        .data(|row| row.load.as_ref().map_or(Value::Null, loads::data))
+        .data(|row| row.latency.as_deref().map_or(Value::Null, latency::data))
+        .data(|row| row.details.as_deref().map_or(Value::Null, details::data))
+        .data(|row| row.energy.as_deref().map_or(Value::Null, energy::data))
+        .data(|row| json!({"samples": row.samples}))
+        .table(rows.iter().chain(controls))
+        .keyed("results")
+        .shown(Readers::PROGRAM)
+}
+
+/// The lists of scores and the indexes, level by level, and the gains.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let mut blocks = index_charts(results);
+    for level in results.lists() {
+        blocks.push(Block::Section(heading(results, level)));
+        blocks.push(Block::Table(table_of_scores(results, level)));
+        for index in results.indexes().iter().filter(|index| index.copies == level) {
+            blocks.push(Block::Table(table_of_index(index, &results.facts)));
+        }
     }
-    let known = |index: &Index| {
-        let Another { low, high, runs, .. } = index.another?;
-        let copies = copies(index.copies);
-        Some(format!("{} ({copies}): {}..{}, from {runs} runs", index.title(), words::tenth(low), words::tenth(high)))
-    };
-    let known: Vec<String> = results.indexes().iter().filter_map(known).collect();
-    let another = if !known.is_empty() {
-        format!("95 % of other runs lie within: {}", known.join("; "))
-    } else if results.listed().any(|row| row.another.is_some()) {
-        "Pages (column Another run) and JSON show where 95 % of other runs lie".to_owned()
-    } else {
-        format!("Run-to-run variation is shown once there are {FEWEST_EARLIER} earlier comparable runs")
-    };
-    let interval = format!("± is the 95 % interval of this run. {another}.");
-    let lacking = results.indexes().iter().filter_map(|index| without_undisturbed(index, results));
-    let more =
-        disturbed(results).into_iter().chain(lacking).chain(results.bill.as_ref().map(|bill| why_wide(bill, results)));
-    let paragraphs = [interval].into_iter().chain(more);
-    paragraphs.map(Block::text).collect()
-}
-
-/// Returns a sentence on the share of disturbed trials and on the neighbours.
-fn disturbed(results: &Results) -> Option<String> {
-    let found = results.neighbours.filter(|found| found.share() >= 0.01)?;
-    let all = if found.share() >= 0.995 { "Every trial".to_owned() } else { percent(found.share()) + " of the trials" };
-    let verb = if found.share() >= 0.995 { "was" } else { "were" };
-    Some(match &by_whom(&found)[..] {
-        [(_, only)] => format!("{all} {verb} disturbed {only}."),
-        several => {
-            let parts: Vec<String> =
-                several.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
-            format!("{all} {verb} disturbed: {}.", parts.join(", "))
-        }
-    })
-}
-
-/// Returns the shares of trials that were disturbed by each kind of neighbour, the largest first.
-pub(super) fn by_whom(found: &Neighbours) -> Vec<(f64, &'static str)> {
-    let mut kinds = vec![
-        (found.competing + found.beside, "by other programs on this machine"),
-        (found.hypervisor, "by other guests of the host"),
-        (found.hidden, "without a visible cause"),
-    ];
-    kinds.retain(|(share, _)| *share >= 0.01);
-    kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
-    kinds
-}
-
-/// Returns a sentence on the tests that were disturbed too often for a complete index to have an undisturbed figure;
-/// `None` if it has one, is partial or arithmetic, or nothing is known of neighbours.
-fn without_undisturbed(index: &Index, results: &Results) -> Option<String> {
-    results.neighbours?;
-    let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && index.quiet.is_none();
-    let lacks = |part: &&Part| {
-        let key = Key::plain(&part.test, index.copies);
-        // Shorter runs always lack it.
-        let disturbed =
-            |row: &Figure| row.samples.len() >= FEWEST_UNDISTURBED && row.undisturbed() < FEWEST_UNDISTURBED;
-        results.figures.iter().any(|row| row.cell.key == key && disturbed(row))
-    };
-    let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
-    let (title, copies, listed) = (index.title(), copies(index.copies), words::listed(&tests, 3));
-    let few = format!("fewer than {FEWEST_UNDISTURBED} trials of {listed} were undisturbed");
-    (wanted && !tests.is_empty()).then(|| format!("{title} ({copies}) has no undisturbed figure: {few}."))
-}
-
-/// The longest run that anybody is advised to make, in seconds.
-const REALISTIC: f64 = 3600.0;
-
-/// Returns the parts of the widest interval, and the command that makes it narrower.
-fn why_wide(bill: &Bill, results: &Results) -> String {
-    let what = format!("Uncertainty of {} ({}), {}", bill.label, copies(bill.copies), plus_minus([bill.spread; 2]));
-    let [drift, between, within] = [bill.drift, bill.between_trials, bill.within_trials].map(percent);
-    let made = format!("{what}: {drift} drift, {between} between trials, {within} within trials");
-    let over = |spread: &Spread| format!(" --over {}m", (spread.seconds / 60.0).ceil());
-    let ways = [bill.blocks.map(|way| (way, String::new())), bill.over.map(|way| (way, over(&way)))];
-    let ways = ways.into_iter().flatten().filter(|(way, _)| way.seconds <= REALISTIC);
-    let repeat = Repeat::new(&results.run).without(&["-i", "--iterations", "--budget", "--over", "-q"]).command();
-    match ways.min_by(|a, b| a.0.seconds.total_cmp(&b.0.seconds)) {
-        Some((Spread { blocks, seconds }, over)) if !repeat.is_empty() => {
-            format!("{made}. For ±2 %: `{repeat} -i {blocks}{over}` ({})", words::duration(seconds))
-        }
-        Some((Spread { blocks, seconds }, _)) => {
-            format!("{made}. For ±2 %: {blocks} blocks ({})", words::duration(seconds))
-        }
-        None => format!("{made}. ±2 % is out of reach within an hour on this machine as it is"),
-    }
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", words::whole(100.0 * share))
+    blocks.extend(gain_blocks(results));
+    blocks.extend(notes_on_intervals(results).into_iter().map(Block::text));
+    blocks
 }
 
 /// UnixBench's words.
@@ -214,116 +182,387 @@ fn heading(results: &Results, level: u32) -> String {
     }
 }
 
-fn scores(results: &Results, level: u32) -> Table {
-    let rows = results.listed().filter(|row| row.cell.key.copies == level);
-    let mut table = Table { headed: false, ..columns().table(rows).shown(Readers::PEOPLE) };
-    let here = |gap: &Missing| gap.key.copies == level && !gap.latency && !results.run.is_scaling();
-    for (kind, gap) in gaps(results).into_iter().filter(|(_, gap)| here(gap)) {
-        table.add_gap(name(&gap.label, &gap.key), format!("{kind}: {}", gap.reason));
+fn table_of_scores(results: &Results, level: u32) -> Table {
+    let rows: Vec<Cow<'_, Figure>> = results
+        .listed()
+        .filter(|row| row.cell.key.copies == level)
+        .map(with_readable_unit)
+        .collect();
+    let mut table = columns().table(rows.iter().map(Cow::as_ref)).shown(Readers::PEOPLE);
+    table.headed = false;
+
+    for (kind, gap) in gaps(results) {
+        let is_here = gap.key.copies == level && !gap.latency;
+        // A run about scaling has its gaps in its own table.
+        if is_here && !results.run.is_scaling() {
+            table.add_gap(name(&gap.label, &gap.key), format!("{kind}: {}", gap.reason));
+        }
     }
     table
 }
 
-/// UnixBench's block of an index: baseline, result and index of each test, and the whole; of BYTE's also the sum.
-fn index_table(index: &Index, facts: &Facts) -> Table {
+/// A figure as people read it: a small time in a smaller unit, in which it has figures.
+fn with_readable_unit(figure: &Figure) -> Cow<'_, Figure> {
+    let Some((unit, factor)) = words::suited_unit(figure.score.value, &figure.cell.unit) else {
+        return Cow::Borrowed(figure);
+    };
+
+    let mut figure = figure.clone();
+    figure.cell.unit = unit;
+    figure.score = figure.score.scaled(factor);
+    if let Some(quiet) = &mut figure.quiet {
+        quiet.score = quiet.score.scaled(factor);
+    }
+    if let Some(another) = &mut figure.another {
+        another.low *= factor;
+        another.high *= factor;
+    }
+    Cow::Owned(figure)
+}
+
+/// The sentences on intervals: other runs, disturbances, indexes without an undisturbed figure, the
+/// parts of the widest interval.
+fn notes_on_intervals(results: &Results) -> Vec<String> {
+    if !results.listed().any(|row| row.score.bounded()) {
+        return Vec::new();
+    }
+
+    let another = describe_other_runs(results);
+    let mut notes = vec![format!("± is the 95 % interval of this run. {another}.")];
+    notes.extend(results.before.as_ref().map(describe_run_before));
+    notes.extend(describe_disturbances(results));
+    for index in results.indexes() {
+        notes.extend(describe_lacking_undisturbed(index, results));
+    }
+    notes.extend(results.bill.as_ref().map(|bill| describe_bill(bill, results)));
+    notes
+}
+
+/// Where other runs lie, or when that will be known.
+fn describe_other_runs(results: &Results) -> String {
+    let mut ranges = Vec::new();
+    for index in results.indexes() {
+        let Some(Another { low, high, runs, .. }) = index.another else { continue };
+        let [low, high] = [low, high].map(words::tenth);
+        let copies = copies(index.copies);
+        ranges.push(format!("{} ({copies}): {low}..{high}, from {runs} runs", index.title()));
+    }
+    if !ranges.is_empty() {
+        return format!("95 % of other runs lie within: {}", ranges.join("; "));
+    }
+
+    if results.listed().any(|row| row.another.is_some()) {
+        "Pages (column Another run) and JSON show where 95 % of other runs lie".to_owned()
+    } else {
+        format!(
+            "Run-to-run variation is shown once there are {MIN_EARLIER_RUNS} earlier comparable \
+             runs"
+        )
+    }
+}
+
+/// A sentence on what the run before gave.
+pub(super) fn describe_run_before(before: &Before) -> String {
+    let amount = match before.ratio {
+        ratio if ratio >= 1.0 + MIN_TOLD_CHANGE => format!("{ratio:.2} times as much as"),
+        ratio if ratio <= 1.0 - MIN_TOLD_CHANGE => format!("{:.2} times less than", 1.0 / ratio),
+        _ => "as much as".to_owned(),
+    };
+    format!("This run gave {amount} {}.", describe_earlier(before))
+}
+
+/// A sentence on what commands took in the run before.
+pub(super) fn describe_commands_before(before: &Before) -> String {
+    let speed = match before.ratio {
+        ratio if ratio >= 1.0 + MIN_TOLD_CHANGE => format!("{ratio:.2} times as fast as"),
+        ratio if ratio <= 1.0 - MIN_TOLD_CHANGE => format!("{:.2} times as slow as", 1.0 / ratio),
+        _ => "as fast as".to_owned(),
+    };
+    format!("The commands were {speed} in {}.", describe_earlier(before))
+}
+
+/// `vm-2026-11-28-01, 4 h earlier, the mean of 3 figures`.
+fn describe_earlier(Before { run, seconds, figures, .. }: &Before) -> String {
+    let earlier = match *seconds {
+        seconds if seconds < 60.0 => words::duration(seconds),
+        seconds => words::uptime(seconds),
+    };
+    let mean = match figures {
+        1 => String::new(),
+        figures => format!(", the mean of {figures} figures"),
+    };
+    format!("{run}, {earlier} earlier{mean}")
+}
+
+/// A sentence on the share of disturbed trials and on the neighbours.
+fn describe_disturbances(results: &Results) -> Option<String> {
+    let neighbours = results.neighbours?;
+    let share = neighbours.share();
+    if share < MIN_TOLD_SHARE {
+        return None;
+    }
+
+    let were_disturbed = match share >= MIN_SHARE_OF_ALL {
+        true => "Every trial was disturbed".to_owned(),
+        false => format!("{} of the trials were disturbed", percent(share)),
+    };
+    let kinds = by_whom(&neighbours);
+    if let [(_, only)] = &kinds[..] {
+        return Some(format!("{were_disturbed} {only}."));
+    }
+    let parts: Vec<String> =
+        kinds.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
+    Some(format!("{were_disturbed}: {}.", parts.join(", ")))
+}
+
+/// The shares of trials that were disturbed by each kind of neighbour, the largest first.
+pub(super) fn by_whom(neighbours: &Neighbours) -> Vec<(f64, &'static str)> {
+    let mut kinds = vec![
+        (neighbours.competing + neighbours.beside, "by other programs on this machine"),
+        (neighbours.hypervisor, "by other guests of the host"),
+        (neighbours.hidden, "without a visible cause"),
+    ];
+    kinds.retain(|(share, _)| *share >= MIN_TOLD_SHARE);
+    kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
+    kinds
+}
+
+/// A sentence on the tests that were disturbed too often for a complete index to have an
+/// undisturbed figure; `None` if it has one, is partial or arithmetic, or nothing is known of
+/// neighbours.
+fn describe_lacking_undisturbed(index: &Index, results: &Results) -> Option<String> {
+    results.neighbours?;
+    let may_have_one = index.complete && index.arithmetic == Arithmetic::Geometric;
+    if !may_have_one || index.quiet.is_some() {
+        return None;
+    }
+
+    let mut tests = Vec::new();
+    for part in &index.parts {
+        let key = Key::plain(&part.test, index.copies);
+        let mut rows = results.figures.iter().filter(|row| row.cell.key == key);
+        if rows.any(is_too_disturbed) {
+            tests.push(part.label.as_str());
+        }
+    }
+    if tests.is_empty() {
+        return None;
+    }
+    let (title, copies) = (index.title(), copies(index.copies));
+    let tests = words::listed(&tests, MAX_NAMED_TESTS);
+    Some(format!(
+        "{title} ({copies}) has no undisturbed figure: fewer than {MIN_CALM_TRIALS} trials of \
+         {tests} were undisturbed."
+    ))
+}
+
+/// True if a run was long enough for an undisturbed figure, and had too few such trials. (A shorter
+/// one never has the figure.)
+fn is_too_disturbed(row: &Figure) -> bool {
+    row.samples.len() >= MIN_CALM_TRIALS && row.undisturbed() < MIN_CALM_TRIALS
+}
+
+/// The parts of the widest interval, and the command that makes it narrower.
+fn describe_bill(bill: &Bill, results: &Results) -> String {
+    let (label, copies) = (&bill.label, copies(bill.copies));
+    let spread = plus_minus([bill.spread; 2]);
+    let [drift, between, within] =
+        [bill.drift, bill.between_trials, bill.within_trials].map(percent);
+    let parts = format!(
+        "Uncertainty of {label} ({copies}), {spread}: {drift} drift, {between} between trials, \
+         {within} within trials"
+    );
+
+    let Some(way) = cheapest_way(bill) else {
+        return format!("{parts}. ±2 % is out of reach within an hour on this machine as it is");
+    };
+    let Spread { blocks, seconds } = way.spread;
+    let duration = words::duration(seconds);
+    let repeat = Repeat::new(&results.run).without(&OPTIONS_OF_LENGTH).command();
+    if repeat.is_empty() {
+        return format!("{parts}. For ±2 %: {blocks} blocks ({duration})");
+    }
+    let over = match way.is_over_time {
+        true => format!(" --over {}m", (seconds / 60.0).ceil()),
+        false => String::new(),
+    };
+    format!("{parts}. For ±2 %: `{repeat} -i {blocks}{over}` ({duration})")
+}
+
+/// A way to a narrower interval.
+struct Way {
+    spread: Spread,
+    /// True if its blocks have pauses between them.
+    is_over_time: bool,
+}
+
+/// The quicker way that somebody would go.
+fn cheapest_way(bill: &Bill) -> Option<Way> {
+    let blocks = bill.blocks.map(|spread| Way { spread, is_over_time: false });
+    let over = bill.over.map(|spread| Way { spread, is_over_time: true });
+    [blocks, over]
+        .into_iter()
+        .flatten()
+        .filter(|way| way.spread.seconds <= MAX_ADVISED_SECONDS)
+        .min_by(|a, b| a.spread.seconds.total_cmp(&b.spread.seconds))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", words::whole(100.0 * share))
+}
+
+/// UnixBench's block of an index: baseline, result and index of each test, and the whole; of BYTE's
+/// also the sum.
+fn table_of_index(index: &Index, facts: &Facts) -> Table {
     let kind = if index.complete { "Index Values" } else { "Partial Index" };
     let heading = match index.arithmetic {
         Arithmetic::Geometric => format!("{} {kind}", index.name),
         Arithmetic::Arithmetic => "BYTE 3.11 INDEX VALUES".to_owned(),
     };
     let mut table = Columns::new()
-        .with(Column::words(&heading).wide(NAME), |part: &Part| Field::text(&part.label))
-        .with(Column::number("BASELINE").wide(12), |part| Field::Number(part.baseline, words::tenth))
-        .with(Column::number("RESULT").wide(13), |part| Field::Estimate(part.result(), words::score))
-        .with(Column::number("INDEX").main().wide(9), |part| Field::Estimate(part.index, words::tenth))
+        .with(Column::words(&heading).wide(NAME_WIDTH), |part: &Part| Field::text(&part.label))
+        .with(Column::number("BASELINE").wide(12), |part| {
+            Field::Number(part.baseline, words::tenth)
+        })
+        .with(Column::number("RESULT").wide(13), |part| {
+            Field::Estimate(part.result(), words::score)
+        })
+        .with(Column::number("INDEX").main().wide(9), |part| {
+            Field::Estimate(part.index, words::tenth)
+        })
         .with(Column::number("±").narrow(" ").wide(7), |part| Field::Spread(part.index))
         .table(&index.parts)
         .shown(Readers::PEOPLE);
-    let dash = Field::text("---");
+
     for (label, score) in &index.others {
         let score = Field::Number(*score, words::score);
-        let fields = vec![Field::text(label), dash.clone(), score, dash.clone(), Field::Nothing];
+        let dash = Field::text("---");
+        let fields = vec![Field::text(label), dash.clone(), score, dash, Field::Nothing];
         table.rows.push(Row { fields, kind: RowKind::Plain });
     }
-    let mut total = |label: String, value: Field, spread: Field, kind: RowKind| {
-        table.rows.push(Row { fields: vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread], kind });
-    };
-    let (whole, spread) = (Field::Estimate(index.score, words::tenth), Field::Spread(index.score));
-    match index.arithmetic {
-        Arithmetic::Geometric => total(index.title(), whole, spread, RowKind::Total),
+    table.rows.extend(total_rows(index, facts));
+    table
+}
+
+/// The rows below an index's tests: the whole, and what else is one number.
+fn total_rows(index: &Index, facts: &Facts) -> Vec<Row> {
+    let whole = Field::Estimate(index.score, words::tenth);
+    let spread = Field::Spread(index.score);
+    let mut rows = match index.arithmetic {
+        Arithmetic::Geometric => vec![total_row(index.title(), whole, spread, RowKind::Total)],
         Arithmetic::Arithmetic => {
+            let label = format!("SUM of {} items", index.parts.len());
             let sum = Field::Number(index.sum, words::tenth);
-            total(format!("SUM of {} items", index.parts.len()), sum, Field::Nothing, RowKind::Total);
-            total("AVERAGE".to_owned(), whole, spread, RowKind::Strong);
+            vec![
+                total_row(label, sum, Field::Nothing, RowKind::Total),
+                total_row("AVERAGE".to_owned(), whole, spread, RowKind::Strong),
+            ]
         }
-    }
-    if let Some(printed) = index.printed(facts).filter(|printed| score(&index.score) != words::tenth(*printed)) {
-        let value = Field::Number(printed, words::tenth);
-        total("Index Score as printed".to_owned(), value, Field::Nothing, RowKind::Strong);
+    };
+
+    let printed = index.printed(facts);
+    if let Some(printed) = printed.filter(|printed| score(&index.score) != words::tenth(*printed)) {
+        let label = "Index Score as printed".to_owned();
+        let printed = Field::Number(printed, words::tenth);
+        rows.push(total_row(label, printed, Field::Nothing, RowKind::Strong));
     }
     if let Some(quiet) = index.quiet {
+        let label = "Undisturbed (estimate)".to_owned();
         let value = Field::Estimate(quiet, words::tenth);
-        total("Undisturbed (estimate)".to_owned(), value, Field::Spread(quiet), RowKind::Strong);
+        rows.push(total_row(label, value, Field::Spread(quiet), RowKind::Strong));
     }
-    table
+    rows
+}
+
+fn total_row(label: String, value: Field, spread: Field, kind: RowKind) -> Row {
+    let fields = vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread];
+    Row { fields, kind }
 }
 
 /// The indexes for programs.
 pub(super) fn index_data(indexes: &[Index]) -> Table {
-    let part = |part: &Part| {
-        json!({
-            "test": part.test, "label": part.label, "score": part.score, "baseline": part.baseline,
-            "index": part.index.value, "low": part.index.low, "high": part.index.high,
+    Columns::new()
+        .data(|index: &Index| {
+            json!({
+                "category": index.id,
+                "name": index.name,
+                "copies": index.copies,
+                "arithmetic": index.arithmetic,
+                "score": index.score.value,
+                "low": index.score.low,
+                "high": index.score.high,
+                "sum": index.sum,
+                "another": another_data(index.another),
+                "quiet": index.quiet.unwrap_or(Estimate::NONE),
+                "complete": index.complete,
+                "tests": index.parts.iter().map(part_data).collect::<Value>(),
+            })
         })
-    };
-    let index = move |index: &Index| {
-        json!({
-            "category": index.id, "name": index.name, "copies": index.copies, "arithmetic": index.arithmetic,
-            "score": index.score.value, "low": index.score.low, "high": index.score.high, "sum": index.sum, "another": ends_of(index.another),
-            "quiet": index.quiet.unwrap_or(Estimate::NONE), "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
-        })
-    };
-    Columns::new().data(index).data(energy::index_data).table(indexes).keyed("index").shown(Readers::PROGRAM)
+        .data(energy::index_data)
+        .table(indexes)
+        .keyed("index")
+        .shown(Readers::PROGRAM)
 }
 
+fn part_data(part: &Part) -> Value {
+    json!({
+        "test": part.test,
+        "label": part.label,
+        "score": part.score,
+        "baseline": part.baseline,
+        "index": part.index.value,
+        "low": part.index.low,
+        "high": part.index.high,
+    })
+}
+
+/// A chart for each kind of index.
 fn index_charts(results: &Results) -> Vec<Block> {
-    let ids = results.indexes().iter().map(|index| &index.id).unique();
-    let chart = |id: &String| {
-        let levels: Vec<&Index> = results.indexes().iter().filter(|index| index.id == *id).collect();
-        let title = format!("Index per test: {}", levels.first()?.name);
-        let caption = "The scale is logarithmic. A mark is a test’s index and its whiskers the 95 % interval; the vertical \
-                       line is the whole index, its band the interval. Where no whiskers are seen, the interval is smaller \
-                       than the mark; a hollow mark with dashed ends has no interval.";
-        let chart = Chart::new(drawing::index(results, &levels), caption, legend(results, 0));
-        Some(Block::Chart(Chart { title, ..chart }))
-    };
-    ids.into_iter().filter_map(chart).collect()
+    let mut charts = Vec::new();
+    for id in results.indexes().iter().map(|index| &index.id).unique() {
+        let levels: Vec<&Index> =
+            results.indexes().iter().filter(|index| index.id == *id).collect();
+        let drawing = draw_index(results, &levels);
+        charts.push(Block::Chart(Chart {
+            title: format!("Index per test: {}", levels[0].name),
+            ..Chart::new(drawing, INDEX_CAPTION, legend(results, 0))
+        }));
+    }
+    charts
 }
 
 /// The marks of the levels of copies but the first `skip`.
 pub(super) fn legend(results: &Results, skip: usize) -> Vec<(Markup, String)> {
     let levels = results.levels();
-    levels.iter().enumerate().skip(skip).map(|(series, level)| (key(series), copies(*level))).collect()
+    let shown = levels.iter().enumerate().skip(skip);
+    shown.map(|(series, level)| (key(series), copies(*level))).collect()
 }
 
-fn gains(results: &Results) -> Vec<Block> {
-    let caption = "A mark is the quotient of two scores and its whiskers the 95 % interval. Dashed lines: no gain, and every \
-                   copy as fast as the first. More than that is possible: a single copy may wait for wake-ups on an idle \
-                   processor or run at a lower clock, and the copies may have been disturbed less than the first was.";
-    let chart = Chart::new(drawing::gains(results), caption, legend(results, 1));
+/// A section with a table for each two levels, the first also with the chart of all.
+fn gain_blocks(results: &Results) -> Vec<Block> {
+    let by_levels = results.gains().iter().map(|gain| ((gain.from, gain.to), gain)).grouped();
     let mut blocks = Vec::new();
-    for ((from, to), gains) in results.gains().iter().map(|gain| ((gain.from, gain.to), gain)).grouped() {
-        let mut table = Table { headed: false, ..gain_columns().table(gains.iter().copied()).shown(Readers::PEOPLE) };
-        for (row, gain) in table.rows.iter_mut().zip(gains) {
-            if results.indexes().iter().any(|index| index.title() == gain.label) {
-                row.kind = RowKind::Strong;
-            }
-        }
+    for (number, ((from, to), gains)) in by_levels.into_iter().enumerate() {
         blocks.push(Block::Section(format!("Gain from {} to {to}", copies(from))));
-        blocks.extend((blocks.len() == 1).then(|| Block::Chart(chart.clone())));
-        blocks.push(Block::Table(table));
+        if number == 0 {
+            let drawing = draw_gains(results);
+            blocks.push(Block::Chart(Chart::new(drawing, GAINS_CAPTION, legend(results, 1))));
+        }
+        blocks.push(Block::Table(table_of_gains(results, &gains)));
     }
     blocks
+}
+
+fn table_of_gains(results: &Results, gains: &[&Gain]) -> Table {
+    let mut table = gain_columns().table(gains.iter().copied()).shown(Readers::PEOPLE);
+    table.headed = false;
+    for (row, gain) in table.rows.iter_mut().zip(gains) {
+        let is_of_index = results.indexes().iter().any(|index| index.title() == gain.label);
+        if is_of_index {
+            row.kind = RowKind::Strong;
+        }
+    }
+    table
 }
 
 /// The gains for programs.
@@ -335,63 +574,68 @@ fn gain_columns() -> Columns<'static, Gain> {
     Columns::new()
         .with(Column::words("Test").keyed("label").wide(63), |gain: &Gain| Field::text(&gain.label))
         .data(|gain| json!({"from": gain.from, "to": gain.to}))
-        .with(Column::number("GAIN").keyed("gain").main().wide(9), |gain| Field::Estimate(gain.gain, words::gain))
+        .with(Column::number("GAIN").keyed("gain").main().wide(9), |gain| {
+            Field::Estimate(gain.gain, words::gain)
+        })
         .with(Column::number("±").wide(7), |gain| Field::Spread(gain.gain))
-        .with(Column::number("Low").shown(Readers::PAGE), |gain| Field::end(gain.gain.low, gain.gain, words::gain))
-        .with(Column::number("High").shown(Readers::PAGE), |gain| Field::end(gain.gain.high, gain.gain, words::gain))
+        .with(Column::number("Low").shown(Readers::PAGE), |gain| {
+            Field::end(gain.gain.low, gain.gain, words::gain)
+        })
+        .with(Column::number("High").shown(Readers::PAGE), |gain| {
+            Field::end(gain.gain.high, gain.gain, words::gain)
+        })
 }
 
-/// Returns the indexes at each level as large figures, or without any the scores of a few tests.
-pub(super) fn figures(results: &Results) -> Vec<Block> {
+/// The indexes at each level as large figures, or without any the scores of a few tests.
+pub(super) fn headlines(results: &Results) -> Vec<Block> {
     let levels = results.levels();
-    let of_row = |row: &Figure| {
-        let figure = headline(&levels, row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)]);
-        (name(&row.cell.label, &row.cell.key), figure)
-    };
-    let figures = match results.indexes() {
-        [] => Some(results.listed().map(of_row).grouped()).filter(|names| names.len() <= FEW).unwrap_or_default(),
+    let headlines = match results.indexes() {
+        [] => {
+            let by_test = results.listed().map(|row| score_headline(&levels, row)).grouped();
+            if by_test.len() > MAX_HEADLINES { Vec::new() } else { by_test }
+        }
         indexes => indexes.iter().map(|index| index_headline(&levels, index)).grouped(),
     };
-    figures.into_iter().map(|(title, figures)| Block::Headlines(title, figures)).collect()
+    headlines.into_iter().map(|(title, headlines)| Block::Headlines(title, headlines)).collect()
 }
 
-/// Returns the title of an index, and its score as a large figure.
+/// The title of a test, and its score as a large figure.
+fn score_headline(levels: &[u32], row: &Figure) -> (String, Headline) {
+    let row = with_readable_unit(row);
+    let unit = row.cell.unit.clone();
+    let more = vec![score_range(&row.score)];
+    let headline = headline(levels, row.cell.key.copies, &row.score, more);
+    (name(&row.cell.label, &row.cell.key), Headline { unit, ..headline })
+}
+
+/// The title of an index, and its score as a large figure.
 fn index_headline(levels: &[u32], index: &Index) -> (String, Headline) {
-    let quiet = |quiet: Estimate| format!("{} {} undisturbed (estimate)", score(&quiet), plus_minus(quiet.halves()));
-    let (title, range) = (index.title(), range(&index.score));
-    let (title, more) = match index.arithmetic {
-        Arithmetic::Geometric => (title, [range].into_iter().chain(index.quiet.map(quiet)).collect()),
-        Arithmetic::Arithmetic => {
-            let sum = format!("sum of {} items {}", index.parts.len(), words::score(index.sum));
-            (format!("{title}: average"), vec![range, sum])
+    let mut title = index.title();
+    let mut more = vec![score_range(&index.score)];
+    match index.arithmetic {
+        Arithmetic::Geometric => {
+            more.extend(index.quiet.map(|quiet| {
+                let (quiet, spread) = (score(&quiet), plus_minus(quiet.halves()));
+                format!("{quiet} {spread} undisturbed (estimate)")
+            }));
         }
-    };
-    (title, headline(levels, index.copies, &index.score, "", more))
+        Arithmetic::Arithmetic => {
+            title += ": average";
+            let (items, sum) = (index.parts.len(), words::score(index.sum));
+            more.push(format!("sum of {items} items {sum}"));
+        }
+    }
+    (title, headline(levels, index.copies, &index.score, more))
 }
 
-/// Returns a score at one of the run's levels as a large figure.
-fn headline(levels: &[u32], level: u32, estimate: &Estimate, unit: &str, more: Vec<String>) -> Headline {
+/// An estimate at one of the run's levels as a large figure without a unit.
+fn headline(levels: &[u32], level: u32, estimate: &Estimate, more: Vec<String>) -> Headline {
     Headline {
         label: copies(level),
-        mark: key(drawing::series(levels, level)),
+        mark: key(series_of_level(levels, level)),
         value: score(estimate),
-        unit: unit.to_owned(),
+        unit: String::new(),
         spread: plus_minus(estimate.halves()),
         more,
     }
-}
-
-/// Returns the ends of an interval in words.
-pub(crate) fn range(estimate: &Estimate) -> String {
-    if estimate.bounded() {
-        let end = |end: f64| known(end, estimate, words::score);
-        format!("{} to {}", end(estimate.low), end(estimate.high))
-    } else {
-        "no interval".to_owned()
-    }
-}
-
-/// Returns a score with the digits that its interval leaves.
-pub fn score(estimate: &Estimate) -> String {
-    known(estimate.value, estimate, words::score)
 }

@@ -6,29 +6,37 @@ use serde_json::{Value, json};
 use super::comparisons::{measured, words_of};
 use super::shared::to_post;
 use super::{compared, why};
-use crate::document::{Block, Column, Columns, Document, Field, Readers, Table, Tone};
+use crate::document::{Block, Column, Columns, Document, Field, Readers, Table, Tone, known};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-systems/1";
 
-/// Columns of a system in text.
-pub(crate) const SYSTEM: usize = 11;
+/// The width of a system's column in text.
+pub(crate) const SYSTEM_WIDTH: usize = 11;
 
-/// The meaning of the marks.
-pub(crate) const MARKS: &str = "* marks the best and ! the worst, only where the 95 % interval overlaps no other.";
+/// The tones of the best and the worst figure of a row.
+const BEST_TONE: Tone = Tone(3);
+const WORST_TONE: Tone = Tone(-3);
 
-/// The meaning of ranks.
-const RANKS: &str = "A rank is the \
-    range of places that a figure's interval allows; a figure without an interval, like most imported ones, could have \
-    any place. -: not measured there.";
+pub(crate) const MARKS_MEANING: &str =
+    "* marks the best and ! the worst, only where the 95 % interval overlaps no other.";
 
-/// Returns the table of all systems, its rows in the order asked for.
+const RANKS_MEANING: &str = "A rank is the range of places that a figure's interval allows; a \
+figure without an interval, like most imported ones, could have any place. -: not measured there.";
+
+/// The table of all systems, its rows in the order asked for.
 pub fn systems(all: &Comparisons, by: Sorted) -> Document {
-    let rows = all.sorted_side_by_side(by);
+    let figures = all.sorted_side_by_side(by);
     let indexes = all.indexes_side_by_side();
-    let mut document = Document::new(FORMAT, "unixmark compare", "Systems side by side", &["systems"]);
-    document.extend([Block::Lead(vec![lead(all, &rows)]), compared::runs(all, false)]);
-    document.extend(all.warnings.iter().map(|text| Block::Text(Readers::PEOPLE, "Warning: ".to_owned(), text.clone())));
+    let readable: Vec<Across> = figures.iter().map(with_readable_unit).collect();
+
+    let mut document =
+        Document::new(FORMAT, "unixmark compare", "Systems side by side", &["systems"]);
+    document.extend([Block::Lead(vec![lead(all, &figures)]), compared::runs(all, false)]);
+    for warning in &all.warnings {
+        let lead = "Warning: ".to_owned();
+        document.extend([Block::Text(Readers::PEOPLE, lead, warning.clone())]);
+    }
     document.extend(compared::differences(all));
     document.extend(all.why.iter().flat_map(why::blocks));
     document.extend([
@@ -36,15 +44,20 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
         Block::Data("comparable", json!(all.unlike.is_empty())),
         Block::Data("warnings", json!(all.warnings)),
     ]);
-    for (title, rows) in [("Indexes", &indexes), ("Figures", &rows)] {
+
+    for (title, rows) in [("Indexes", &indexes), ("Figures", &readable)] {
         document.extend((!rows.is_empty()).then(|| Block::section(title)));
-        document.table(figures(all, rows));
+        document.table(table_of_figures(all, rows));
     }
-    let all_rows: Vec<Across> = indexes.into_iter().chain(rows).collect();
+    let rows: Vec<Across> = indexes.into_iter().chain(figures).collect();
     document.extend([Block::section("Ranks")]);
-    document.table(ranks(all, &all_rows));
-    document.table(data(all).table(&all_rows).keyed("systems").shown(Readers::PROGRAM));
-    document.extend([Block::section("How to read the table"), Block::notes(vec![format!("{MARKS} {RANKS}")])]);
+    document.table(table_of_ranks(all, &rows));
+    document.table(data(all).table(&rows).keyed("systems").shown(Readers::PROGRAM));
+
+    document.extend([
+        Block::section("How to read the table"),
+        Block::notes(vec![format!("{MARKS_MEANING} {RANKS_MEANING}")]),
+    ]);
     let runs: Vec<&journal::Run> = all.runs.iter().map(|run| &run.results.run).collect();
     document.extend(to_post(&runs, "unixmark compare --side-by-side …"));
     document
@@ -52,44 +65,70 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
 
 /// `3 systems, 12 figures: A is best in 5, C is best in 2, 5 without a clear best.`
 fn lead(all: &Comparisons, rows: &[Across]) -> String {
-    let tests: Vec<&Across> = rows.iter().filter(|row| row.measure == Measure::Score).collect();
-    let best = |system: usize| {
-        let is_best = |row: &&&Across| row.standings[system].is_some_and(|one| one.mark == Some(Mark::Best));
-        tests.iter().filter(is_best).count()
-    };
-    let bests = all.runs.iter().enumerate().map(|(place, run)| (best(place), run.letter.as_str()));
-    let bests: Vec<(usize, &str)> = bests.filter(|(count, _)| *count > 0).collect();
-    let open = tests.len() - bests.iter().map(|(count, _)| count).sum::<usize>();
-    let mut parts: Vec<String> = bests.iter().map(|(count, letter)| format!("{letter} is best in {count}")).collect();
-    parts.extend((open > 0).then(|| format!("{open} without a clear best")));
-    let figures = words::count(tests.len(), "figure");
-    format!("{} systems, {figures}: {}.", all.runs.len(), parts.join(", "))
+    let scores: Vec<&Across> = rows.iter().filter(|row| row.measure == Measure::Score).collect();
+
+    let mut parts = Vec::new();
+    let mut without_best = scores.len();
+    for (system, run) in all.runs.iter().enumerate() {
+        let count = scores.iter().filter(|row| is_best(row, system)).count();
+        if count > 0 {
+            parts.push(format!("{} is best in {count}", run.letter));
+            without_best -= count;
+        }
+    }
+    if without_best > 0 {
+        parts.push(format!("{without_best} without a clear best"));
+    }
+
+    let (systems, figures) = (all.runs.len(), words::count(scores.len(), "figure"));
+    format!("{systems} systems, {figures}: {}.", parts.join(", "))
+}
+
+fn is_best(row: &Across, system: usize) -> bool {
+    row.standings[system].is_some_and(|standing| standing.mark == Some(Mark::Best))
+}
+
+/// A row as people read it: small times in a smaller unit, in which the largest has figures.
+pub(crate) fn with_readable_unit(row: &Across) -> Across {
+    let mut row = row.clone();
+    let scores = row.standings.iter().flatten().map(|standing| standing.score.value.abs());
+    let largest = scores.fold(0.0, f64::max);
+    if let Some((unit, factor)) = words::suited_unit(largest, &row.unit) {
+        row.unit = unit;
+        for standing in row.standings.iter_mut().flatten() {
+            standing.score = standing.score.scaled(factor);
+        }
+    }
+    row
 }
 
 /// The columns before the systems.
-fn named<'a>() -> Columns<'a, Across> {
-    let unit = |row: &Across| if row.unit.is_empty() { String::new() } else { format!(", {}", row.unit) };
+fn name_columns<'a>() -> Columns<'a, Across> {
     Columns::new()
-        .with(Column::words("test"), move |row: &Across| {
-            let narrow = format!("{}{}", measured(&row.key.test, &row.key, row.measure), unit(row));
+        .with(Column::words("test"), |row: &Across| {
+            let mut narrow = measured(&row.key.test, &row.key, row.measure);
+            if !row.unit.is_empty() {
+                narrow += &format!(", {}", row.unit);
+            }
             Field::text(measured(&row.label, &row.key, row.measure)).narrow(narrow)
         })
         .with(Column::words("unit").shown(Readers::PAGE), |row| Field::text(&row.unit))
 }
 
-fn figures(all: &Comparisons, rows: &[Across]) -> Table {
-    let mut columns = named();
-    for (place, run) in all.runs.iter().enumerate() {
-        let column = Column::number(&run.letter).main().wide(SYSTEM);
-        columns = columns.with(column, move |row| {
-            row.standings[place].as_ref().map_or(Field::Missing, |one| figure(one, words_of(row.measure)))
+fn table_of_figures(all: &Comparisons, rows: &[Across]) -> Table {
+    let mut columns = name_columns();
+    for (system, run) in all.runs.iter().enumerate() {
+        let column = Column::number(&run.letter).main().wide(SYSTEM_WIDTH);
+        columns = columns.with(column, move |row| match &row.standings[system] {
+            Some(standing) => marked_figure(standing, words_of(row.measure)),
+            None => Field::Missing,
         });
     }
     columns.table(rows).shown(Readers::PEOPLE)
 }
 
-/// Returns the sign of a mark in text.
-pub(crate) fn sign(mark: Option<Mark>) -> char {
+/// The sign of a mark in text, of the width of one column.
+pub(crate) fn mark_sign(mark: Option<Mark>) -> char {
     match mark {
         Some(Mark::Best) => '*',
         Some(Mark::Worst) => '!',
@@ -98,44 +137,61 @@ pub(crate) fn sign(mark: Option<Mark>) -> char {
 }
 
 /// A figure with its mark, and its interval where a page has room for it.
-fn figure(standing: &Standing, words: fn(f64) -> String) -> Field {
-    let Standing { score, rank, mark } = standing;
+fn marked_figure(standing: &Standing, words: fn(f64) -> String) -> Field {
+    let Standing { score, rank: places, mark } = standing;
     let tone = match mark {
-        Some(Mark::Best) => 3,
-        Some(Mark::Worst) => -3,
-        None => 0,
+        Some(Mark::Best) => BEST_TONE,
+        Some(Mark::Worst) => WORST_TONE,
+        None => Tone::default(),
     };
-    let interval = Field::Interval(*score, words).words();
-    let more = rank.map_or(interval.clone(), |place| format!("{interval}, rank {}", self::rank(place)));
-    let text = format!("{}{}", words(score.value), sign(*mark));
-    Field::Toned(Box::new(Field::text(text)), Tone(tone), more)
+
+    let mut more = Field::Interval(*score, words).words();
+    if let Some(places) = places {
+        more += &format!(", rank {}", rank(*places));
+    }
+    let text = format!("{}{}", known(score.value, score, words), mark_sign(*mark));
+    Field::Toned(Box::new(Field::Text(text)), tone, more)
 }
 
-fn ranks(all: &Comparisons, rows: &[Across]) -> Table {
-    let mut columns = named();
-    for (place, run) in all.runs.iter().enumerate() {
+fn table_of_ranks(all: &Comparisons, rows: &[Across]) -> Table {
+    let mut columns = name_columns();
+    for (system, run) in all.runs.iter().enumerate() {
         columns = columns.with(Column::number(&run.letter).wide(7), move |row| {
-            let own = row.standings[place].as_ref().and_then(|one| one.rank);
-            own.map_or(Field::Missing, |own| Field::text(rank(own)))
+            let places = row.standings[system].as_ref().and_then(|standing| standing.rank);
+            places.map_or(Field::Missing, |places| Field::text(rank(places)))
         });
     }
     columns.table(rows).shown(Readers::PEOPLE)
 }
 
-/// Returns a range of ranks, `3–7`; one that is certain is one number.
+/// A range of ranks, `3–7`; one that is certain is one number.
 pub fn rank((best, worst): (usize, usize)) -> String {
     if best == worst { best.to_string() } else { format!("{best}–{worst}") }
 }
 
-/// Returns a row for programs: under `scores` a figure for each letter, or null.
+/// The columns for programs: under `scores` a figure for each letter, or null.
 pub(super) fn data(all: &Comparisons) -> Columns<'_, Across> {
-    let standing = |one: &Standing| {
-        let Standing { score, rank, mark } = one;
-        json!({"value": score.value, "low": score.low, "high": score.high, "rank": rank, "mark": mark})
-    };
     Columns::new().keyed(|row: &Across| &row.key).data(move |row| {
-        let figures = row.standings.iter().map(|one| one.as_ref().map_or(Value::Null, standing));
-        let scores: Value = all.runs.iter().map(|run| run.letter.as_str()).zip(figures).collect();
-        json!({"label": row.label, "measure": row.measure, "unit": row.unit, "lower_is_better": row.lower_is_better, "scores": scores})
+        let letters = all.runs.iter().map(|run| run.letter.as_str());
+        let figures = row.standings.iter().map(|standing| standing_data(standing.as_ref()));
+        let scores: Value = letters.zip(figures).collect();
+        json!({
+            "label": row.label,
+            "measure": row.measure,
+            "unit": row.unit,
+            "lower_is_better": row.lower_is_better,
+            "scores": scores,
+        })
+    })
+}
+
+fn standing_data(standing: Option<&Standing>) -> Value {
+    let Some(Standing { score, rank, mark }) = standing else { return Value::Null };
+    json!({
+        "value": score.value,
+        "low": score.low,
+        "high": score.high,
+        "rank": rank,
+        "mark": mark,
     })
 }

@@ -1,4 +1,4 @@
-//! The interactive tasks of a run, each with its rows beside the loads.
+//! The interactive tasks of a run, each with its latencies alongside the loads.
 
 use analysis::{Figure, Latency, Missing, Results};
 use catalogue::NONE;
@@ -7,33 +7,52 @@ use words::{Grouped, Unique, copies};
 
 use super::shared::gaps;
 
-/// A row with its latency.
-pub(super) type Beside<'a> = (&'a Figure, &'a Latency);
+/// A task's figure under one load.
+#[derive(Clone, Copy)]
+pub(super) struct TaskRow<'a> {
+    pub(super) figure: &'a Figure,
+    pub(super) latency: &'a Latency,
+}
 
-/// A task with a number of copies under a condition, beside every load.
+impl<'a> TaskRow<'a> {
+    fn of_figure(figure: &'a Figure) -> Option<TaskRow<'a>> {
+        Some(TaskRow { figure, latency: figure.latency.as_deref()? })
+    }
+
+    pub(super) fn load(&self) -> &'a str {
+        &self.figure.cell.key.load
+    }
+
+    /// True if any frame was finished.
+    pub(super) fn has_frames(&self) -> bool {
+        self.latency.histogram.count() > 0
+    }
+}
+
+/// A task with a number of copies under a condition, alongside every load.
 pub(super) struct Task<'a> {
     pub(super) label: &'a str,
+    /// The key of its first row.
     pub(super) key: &'a Key,
-    pub(super) rows: Vec<Beside<'a>>,
-    /// `skipped` or `error`, and the cell.
+    pub(super) rows: Vec<TaskRow<'a>>,
+    /// The cells without a result, each with `skipped` or `error`.
     pub(super) gaps: Vec<(&'static str, &'a Missing)>,
 }
 
-/// The properties that the rows of a task share.
-type Own<'a> = (&'a str, u32, &'a str);
+/// What the rows of a task have in common: the test, the copies and the condition.
+type TaskKey<'a> = (&'a str, u32, &'a str);
 
-fn row_key(key: &Key) -> Own<'_> {
+fn task_key(key: &Key) -> TaskKey<'_> {
     (&key.test, key.copies, &key.condition)
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
     pub(super) fn title(&self) -> String {
         title(self.label, self.key)
     }
 
-    /// Returns the name of its latency.
     pub(super) fn latency_name(&self) -> &'static str {
-        match self.rows.first().map(|(_, latency)| latency.kind) {
+        match self.rows.first().map(|row| row.latency.kind) {
             None => "latency",
             Some(Kind::Wake) => "wake-up latency",
             Some(Kind::Response) => "time to the response",
@@ -41,59 +60,88 @@ impl Task<'_> {
         }
     }
 
-    /// Returns true if its requests come on a schedule.
+    /// True if its requests come on a schedule.
     pub(super) fn is_offered(&self) -> bool {
-        self.rows.iter().any(|(_, latency)| latency.requests.is_some_and(|requests| requests.offered.is_some()))
+        let mut requests = self.rows.iter().filter_map(|row| row.latency.requests);
+        requests.any(|requests| requests.offered.is_some())
     }
 
-    /// Returns the row beside a load.
-    pub(super) fn under(&self, load: &str) -> Option<Beside<'_>> {
-        self.rows.iter().find(|(row, _)| row.cell.key.load == load).copied()
+    pub(super) fn row_under(&self, load: &str) -> Option<TaskRow<'a>> {
+        self.rows.iter().copied().find(|row| row.load() == load)
     }
 
-    /// Returns the row that the others are compared with: the task without a load, or else its least late row.
-    pub(super) fn quiet(&self) -> Option<Beside<'_>> {
-        let some = || self.rows.iter().filter(|(_, latency)| latency.histogram.count() > 0);
-        let median = |latency: &Latency| latency.histogram.quantile(0.5);
-        let alone = some().find(|(row, _)| row.cell.key.load == NONE);
-        alone.or_else(|| some().min_by(|a, b| median(a.1).total_cmp(&median(b.1)))).copied()
+    /// The row that the others are compared with: the task without a load, or else its least late
+    /// row.
+    pub(super) fn quiet_row(&self) -> Option<TaskRow<'a>> {
+        let with_frames = self.rows.iter().copied().filter(TaskRow::has_frames);
+        let alone = with_frames.clone().find(|row| row.load() == NONE);
+        alone.or_else(|| {
+            with_frames.min_by(|a, b| {
+                let [a, b] = [a, b].map(|row| row.latency.histogram.quantile(0.5));
+                a.total_cmp(&b)
+            })
+        })
     }
 }
 
-/// Returns a test's name with its copies and condition where they are out of the ordinary: it stands beside several
-/// loads.
+/// The tasks of a run, and the loads that any of them ran alongside.
+pub(super) struct Tasks<'a> {
+    pub(super) tasks: Vec<Task<'a>>,
+    /// No load first, then in the order of the run.
+    pub(super) loads: Vec<&'a str>,
+}
+
+impl<'a> Tasks<'a> {
+    pub(super) fn new(results: &'a Results) -> Tasks<'a> {
+        let rows: Vec<TaskRow<'_>> =
+            results.figures.iter().filter_map(TaskRow::of_figure).collect();
+        let mut gaps = gaps(results);
+        gaps.retain(|(_, gap)| gap.latency);
+
+        let cells_with_results =
+            rows.iter().map(|row| (row.figure.cell.label.as_str(), &row.figure.cell.key));
+        let cells_without = gaps.iter().map(|(_, gap)| (gap.label.as_str(), &gap.key));
+        let cells: Vec<(&str, &Key)> = cells_with_results.chain(cells_without).collect();
+
+        let by_task = cells.iter().map(|(label, key)| (task_key(key), (*label, *key))).grouped();
+        let mut tasks = Vec::new();
+        for (own_key, cells) in by_task {
+            let (label, key) = cells[0];
+            let own_rows = rows.iter().filter(|row| task_key(&row.figure.cell.key) == own_key);
+            let own_gaps = gaps.iter().filter(|(_, gap)| task_key(&gap.key) == own_key);
+            tasks.push(Task {
+                label,
+                key,
+                rows: own_rows.copied().collect(),
+                gaps: own_gaps.copied().collect(),
+            });
+        }
+
+        let mut loads = cells.iter().map(|(_, key)| key.load.as_str()).unique();
+        loads.sort_by_key(|load| *load != NONE);
+        Tasks { tasks, loads }
+    }
+}
+
+/// A test's name with its copies and condition where they are out of the ordinary. The load is not
+/// in it, since the name is of all its rows.
 pub(super) fn title(label: &str, key: &Key) -> String {
-    let several = if key.copies > 1 { format!(", {}", copies(key.copies)) } else { String::new() };
-    let condition = if key.condition == NONE { String::new() } else { format!(", condition {}", key.condition) };
-    format!("{label}{several}{condition}")
+    let mut title = label.to_owned();
+    if key.copies > 1 {
+        title += &format!(", {}", copies(key.copies));
+    }
+    if key.condition != NONE {
+        title += &format!(", condition {}", key.condition);
+    }
+    title
 }
 
-/// Returns where a test ran: `alongside compile`.
-pub(super) fn beside(load: &str) -> String {
+/// Where a test ran: `alongside compile`.
+pub(super) fn describe_load(load: &str) -> String {
     if load == NONE { "without a load".to_owned() } else { format!("alongside {load}") }
 }
 
-/// The tasks, and the loads beside any of them: none first, then in the order of the run.
-pub(super) fn tasks<'a>(results: &'a Results) -> (Vec<Task<'a>>, Vec<&'a str>) {
-    let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
-    let mut gaps = gaps(results);
-    gaps.retain(|(_, gap)| gap.latency);
-    let cells = rows.iter().map(|(row, _)| (row.cell.label.as_str(), &row.cell.key));
-    let cells = cells.chain(gaps.iter().map(|(_, gap)| (gap.label.as_str(), &gap.key)));
-    let task = |(own, cells): (Own<'a>, Vec<(&'a str, &'a Key)>)| Task {
-        label: cells[0].0,
-        key: cells[0].1,
-        rows: rows.iter().copied().filter(|(row, _)| row_key(&row.cell.key) == own).collect(),
-        gaps: gaps.iter().copied().filter(|(_, gap)| row_key(&gap.key) == own).collect(),
-    };
-    let by_task = cells.clone().map(|(label, key)| (row_key(key), (label, key))).grouped();
-    let tasks = by_task.into_iter().map(task).collect();
-    let mut loads = cells.map(|(_, key)| key.load.as_str()).unique();
-    loads.sort_by_key(|load| *load != NONE);
-    (tasks, loads)
-}
-
-/// Returns the number of the series that a load has in every chart: its place among all loads.
-pub(super) fn series(loads: &[&str], load: &str) -> usize {
+/// The number of the series that a load has in every chart: its place among all loads.
+pub(super) fn series_of_load(loads: &[&str], load: &str) -> usize {
     loads.iter().position(|known| *known == load).unwrap_or(0)
 }

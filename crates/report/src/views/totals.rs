@@ -1,7 +1,7 @@
-//! Several rates as one number: geometric means, of conditions and of runs.
+//! Geometric means of several rates or times, of conditions and of runs.
 
 use analysis::{GeometricMean, Worst};
-use words::{count, signed_fine};
+use words::count;
 
 use crate::charts::forest::Row;
 use crate::document::{Column, Columns, Field, Readers, Table};
@@ -14,45 +14,50 @@ pub(super) struct Mean<'a> {
 
 impl Mean<'_> {
     fn delta(&self) -> Field {
-        Field::Suffixed(self.of.delta.value, words::signed_fine, "%")
+        let change = self.of.change().value;
+        Field::Worded(words::change(change), change.into())
     }
 
     fn interval(&self) -> Field {
-        Field::Interval(self.of.delta, words::signed_fine)
+        let change = self.of.change();
+        Field::Interval(change, words::change_like(change.value))
     }
 
+    /// The worst of its figures, by the name that `name` reads.
     fn worst(&self, name: fn(&Worst) -> &str) -> String {
-        format!("{} {}%", name(&self.of.worst), signed_fine(self.of.worst.delta))
+        format!("{} {}", name(&self.of.worst), words::change(self.of.worst.change))
     }
 }
 
-/// Returns the table of means, for people.
+/// The table of means, for people.
 pub(super) fn table(means: &[Mean<'_>]) -> Table {
     Columns::new()
         .with(Column::words("geometric mean"), |mean: &Mean<'_>| Field::text(&mean.name))
-        .with(Column::number("rates"), |mean| Field::Count(mean.of.rates as u64))
+        .with(Column::number("figures"), |mean| Field::Count(mean.of.rates as u64))
         .with(Column::number("delta").main(), Mean::delta)
         .with(Column::number("95 %"), Mean::interval)
         .with(Column::words("worst"), |mean| {
-            Field::Text(mean.worst(|worst| &worst.label)).narrow(mean.worst(|worst| &worst.key.test))
+            let narrow = mean.worst(|worst| &worst.key.test);
+            Field::Text(mean.worst(|worst| &worst.label)).narrow(narrow)
         })
         .table(means)
         .shown(Readers::PEOPLE)
         .titled("", "blocks resampled for all tests at once")
 }
 
-/// Returns the row of a mean in a forest plot.
+/// The row of a mean in a forest plot.
 pub(super) fn row(mean: &Mean<'_>) -> Row {
-    let factor = 1.0 / (1.0 + mean.of.delta.value / 100.0);
-    let time = if factor.is_finite() { words::factor(factor) } else { String::new() };
-    let (delta, interval, rates) = (mean.delta().words(), mean.interval().words(), count(mean.of.rates, "rate"));
+    let (delta, interval) = (mean.delta().words(), mean.interval().words());
+    let figures = count(mean.of.rates, "figure");
+    let worst = mean.worst(|worst| &worst.label);
+    let name = &mean.name;
     Row {
-        label: mean.name.clone(),
-        at: mean.of.delta,
-        is_energy: false,
+        label: name.clone(),
+        at: mean.of.change(),
+        lower_is_better: mean.of.is_of_times,
         verdict: None,
-        title: format!("{} of {rates}: {delta} ({interval}); worst: {}", mean.name, mean.worst(|worst| &worst.label)),
-        words: [delta, interval, time, rates],
+        title: format!("{name} of {figures}: {delta} ({interval}); worst: {worst}"),
+        words: [delta, interval, figures],
         control: None,
     }
 }

@@ -28,11 +28,16 @@ fn predictions() -> Vec<Prediction> {
             item("faults", [400, 420], Some(-1.0)),
             item("io_uring_enter", [12, 12], None),
         ],
-        total: plus(743_600.0, 14_000.0),
+        total: Some(plus(743_600.0, 14_000.0)),
         time: Some(9_000_000.0),
         measured: Some(plus(900_000.0, 40_000.0)),
     };
-    let alone = Prediction { condition: "seccomp=allow".to_owned(), time: None, measured: None, ..measured.clone() };
+    let alone = Prediction {
+        condition: "seccomp=allow".to_owned(),
+        time: None,
+        measured: None,
+        ..measured.clone()
+    };
     vec![measured, alone]
 }
 

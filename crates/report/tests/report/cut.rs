@@ -19,7 +19,11 @@ fn every_number_of_lines_makes_a_report() {
             assert!(!report.contains("NaN"), "{count} lines, {format:?}");
             let flat = testing::flat(&report);
             let warned = flat.contains("the run was cut short") || format == Format::Csv;
-            assert_eq!(count < lines.len() || format == Format::Csv, warned, "{count} lines, {format:?}");
+            assert_eq!(
+                count < lines.len() || format == Format::Csv,
+                warned,
+                "{count} lines, {format:?}"
+            );
         }
     }
 }

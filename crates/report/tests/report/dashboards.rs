@@ -1,5 +1,5 @@
-//! Formats of dashboards and CI: every figure of JSON, with its interval and its direction, as their own readers read
-//! it.
+//! Formats of dashboards and CI: every figure of JSON, with its interval and its direction, as
+//! their own readers read it.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,11 +11,20 @@ use report::{Format, Subject};
 use serde_json::Value;
 
 fn results(run: &str) -> Results {
-    Results::new(&journal::read(&testing::recorded(run)).unwrap(), &Catalogue::load().unwrap(), None)
+    Results::new(
+        &journal::read(&testing::recorded(run)).unwrap(),
+        &Catalogue::load().unwrap(),
+        None,
+    )
+}
+
+/// A subject in a format; why not, if it has no place there.
+fn rendered(subject: Subject<'_>, format: Format) -> String {
+    report::render(subject, format).unwrap_or_else(|refusal| refusal.to_string())
 }
 
 fn report(run: &str, format: Format) -> String {
-    report::render(Subject::Run(&results(run)), format).unwrap()
+    rendered(Subject::Run(&results(run)), format)
 }
 
 /// A recorded run and a later one that is twice as fast at everything.
@@ -26,11 +35,14 @@ fn comparison(run: &str) -> Comparisons {
     after.cells.iter_mut().for_each(|cell| cell.scale *= 2.0);
     let catalogue = Catalogue::load().unwrap();
     let asked = Asked { design: Design::Apart, threshold: 1.0, conditions: None };
-    Comparisons::new([before, after].iter().map(|one| Results::new(one, &catalogue, None)).collect(), &asked)
+    Comparisons::new(
+        [before, after].iter().map(|one| Results::new(one, &catalogue, None)).collect(),
+        &asked,
+    )
 }
 
 fn compared(run: &str, format: Format) -> String {
-    report::render(Subject::Comparison(&comparison(run), None), format).unwrap()
+    rendered(Subject::Comparison(&comparison(run), None), format)
 }
 
 fn parsed(text: &str) -> Value {
@@ -46,17 +58,26 @@ fn numbers(json: &Value, table: &str, key: &str) -> Vec<Value> {
 /// Each subject's JSON and the same in `format`.
 fn subjects(format: Format) -> Vec<(String, Value, String)> {
     let runs = ["index", "latency", "graphics", "cost", "scaling"];
-    let runs = runs.map(|run| (run.to_owned(), parsed(&report(run, Format::Json)), report(run, format)));
+    let runs =
+        runs.map(|run| (run.to_owned(), parsed(&report(run, Format::Json)), report(run, format)));
     let both = ["index", "latency", "cost", "energy"];
-    let both = both.map(|run| (format!("{run} compared"), parsed(&compared(run, Format::Json)), compared(run, format)));
+    let both = both.map(|run| {
+        (format!("{run} compared"), parsed(&compared(run, Format::Json)), compared(run, format))
+    });
     runs.into_iter().chain(both).collect()
 }
 
-/// The figures and the changes of JSON: each row with its value, its ends, and whether it is a change.
+/// The figures and the changes of JSON: each row with its value, its ends, and whether it is a
+/// change.
 fn rows(json: &Value) -> Vec<(Value, f64, [Value; 2], bool)> {
     let of = |table, key: &str, is_change| {
         let row = move |row: Value| {
-            (row.clone(), row[key].as_f64().unwrap(), [&row["low"], &row["high"]].map(Clone::clone), is_change)
+            (
+                row.clone(),
+                row[key].as_f64().unwrap(),
+                [&row["low"], &row["high"]].map(Clone::clone),
+                is_change,
+            )
         };
         numbers(json, table, key).into_iter().map(row).collect::<Vec<_>>()
     };
@@ -66,7 +87,8 @@ fn rows(json: &Value) -> Vec<(Value, f64, [Value; 2], bool)> {
 /// What a Python script makes of a text.
 fn python(place: &Path, script: &str, text: &str) -> String {
     let mut python = Command::new(place.join("bin/python"));
-    let mut child = python.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        python.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{text}");
@@ -83,8 +105,11 @@ fn bencher_has_each_figure_and_each_change() {
         assert_eq!(metrics.len(), rows.len(), "{subject}");
         for (row, value, [low, high], is_change) in rows {
             let measure = if is_change { "delta" } else { row["unit"].as_str().unwrap() };
-            let own = |(name, metric): &&(&String, &Value)| *name == measure && metric["value"].as_f64() == Some(value);
-            let (_, metric) = metrics.iter().find(own).unwrap_or_else(|| panic!("{subject}: {row}"));
+            let own = |(name, metric): &&(&String, &Value)| {
+                *name == measure && metric["value"].as_f64() == Some(value)
+            };
+            let (_, metric) =
+                metrics.iter().find(own).unwrap_or_else(|| panic!("{subject}: {row}"));
             let ends = [low, high].iter().all(Value::is_number);
             assert_eq!(metric.get("lower_value").is_some(), ends, "{subject}: {metric}");
             let known = ["value", "lower_value", "upper_value"];
@@ -122,8 +147,57 @@ fn energy_is_a_figure_where_it_was_read() {
     }
     let count = |start: &str| metrics.lines().filter(|line| line.starts_with(start)).count();
     let known = numbers(&json, "results", "joules_per_operation").len();
-    assert_eq!((count("unixmark_figure_watts{"), count("unixmark_figure_joules{")), (rows.len(), known), "{metrics}");
+    assert_eq!(
+        (count("unixmark_figure_watts{"), count("unixmark_figure_joules{")),
+        (rows.len(), known),
+        "{metrics}"
+    );
     assert!(!report("index", Format::Openmetrics).contains("watts"));
+}
+
+/// The entries of a feed of GitHub's; none of one that is refused because all are in the other.
+fn entries(text: &str) -> Vec<Value> {
+    if text.contains("is better for all figures") {
+        return Vec::new();
+    }
+    parsed(text).as_array().unwrap().clone()
+}
+
+#[test]
+fn github_without_a_figure_of_its_direction_names_the_other() {
+    for (run, format, advice) in [
+        (
+            "index",
+            Format::GithubSmaller,
+            "higher is better for all figures of this report; try --format github-bigger",
+        ),
+        (
+            "ab",
+            Format::GithubBigger,
+            "lower is better for all figures of this report; try --format github-smaller",
+        ),
+    ] {
+        let refused = report::render(Subject::Run(&results(run)), format).unwrap_err().to_string();
+
+        assert_eq!(refused, advice);
+    }
+}
+
+#[test]
+fn github_without_any_direction_asks_for_it() {
+    let mut journal = journal::read(&testing::recorded("index")).unwrap();
+    journal.cells.iter_mut().for_each(|cell| cell.metric = catalogue::Metric::Unknown);
+    let results = Results::new(&journal, &Catalogue::load().unwrap(), None);
+
+    for format in [Format::GithubSmaller, Format::GithubBigger] {
+        let refused = report::render(Subject::Run(&results), format).unwrap_err().to_string();
+
+        assert!(
+            refused.starts_with("it is not known whether higher or lower is better for"),
+            "{refused}"
+        );
+        assert!(refused.contains("try --better higher:"), "{refused}");
+    }
 }
 
 /// Its two tools take what is better when larger and what is better when smaller, which are all.
@@ -132,7 +206,7 @@ fn github_has_each_figure_on_its_side() {
     for ((subject, json, bigger), (_, _, smaller)) in
         subjects(Format::GithubBigger).into_iter().zip(subjects(Format::GithubSmaller))
     {
-        let sides = [&bigger, &smaller].map(|text| parsed(text).as_array().unwrap().clone());
+        let sides = [&bigger, &smaller].map(|text| entries(text));
         let rows = rows(&json);
         assert_eq!(sides[0].len() + sides[1].len(), rows.len(), "{subject}");
         let names: std::collections::BTreeSet<&str> =
@@ -151,7 +225,8 @@ fn github_has_each_figure_on_its_side() {
     }
 }
 
-/// prometheus_client's parsers are Prometheus' own in Python: of OpenMetrics, and of what node_exporter reads.
+/// prometheus_client's parsers are Prometheus' own in Python: of OpenMetrics, and of what
+/// node_exporter reads.
 #[test]
 #[ignore = "needs Python packages"]
 fn prometheus_reads_each_figure() {
@@ -170,13 +245,16 @@ print(json.dumps([of(strict), of(plain)]))";
         let samples = read[0].as_array().unwrap();
         assert_eq!(samples.len(), read[1].as_array().unwrap().len(), "{subject}");
         let rows = rows(&json);
-        let expected: usize =
-            rows.iter().map(|(_, _, ends, _)| if ends.iter().all(Value::is_number) { 3 } else { 1 }).sum();
+        let expected: usize = rows
+            .iter()
+            .map(|(_, _, ends, _)| if ends.iter().all(Value::is_number) { 3 } else { 1 })
+            .sum();
         assert_eq!(samples.len(), expected, "{subject}");
         for (row, value, _, is_change) in rows {
             let stem = if is_change { "unixmark_delta" } else { "unixmark_figure" };
             let own = |sample: &&Value| {
-                let (name, unit, labels) = (sample[0].as_str().unwrap(), sample[1].as_str().unwrap(), &sample[4]);
+                let (name, unit, labels) =
+                    (sample[0].as_str().unwrap(), sample[1].as_str().unwrap(), &sample[4]);
                 let measure = row["measure"].as_str().unwrap_or("score");
                 name == format!("{stem}_{unit}")
                     && ["test", "load", "condition"].iter().all(|axis| labels[axis] == row[axis])
@@ -222,8 +300,13 @@ fn influx_has_each_figure_and_each_change() {
         assert_eq!(lines.len(), rows.len(), "{subject}");
         for (row, value, [low, high], is_change) in rows {
             let name = if is_change { "unixmark_delta" } else { "unixmark_figure" };
-            let tags = ["test", "load", "condition"].map(|axis| format!("{axis}={}", row[axis].as_str().unwrap()));
-            let mut parts = vec![name.to_owned(), format!("value={value}"), format!("copies={}", row["copies"])];
+            let tags = ["test", "load", "condition"]
+                .map(|axis| format!("{axis}={}", row[axis].as_str().unwrap()));
+            let mut parts = vec![
+                name.to_owned(),
+                format!("value={value}"),
+                format!("copies={}", row["copies"]),
+            ];
             parts.extend(tags);
             if let (Some(low), Some(high)) = (low.as_f64(), high.as_f64()) {
                 parts.extend([format!("low={low}"), format!("high={high}")]);
@@ -231,74 +314,22 @@ fn influx_has_each_figure_and_each_change() {
             let own = lines.iter().filter(|line| parts.iter().all(|part| line.contains(part)));
             assert_eq!(own.count(), 1, "{subject}: {parts:?} in {text}");
         }
-        assert!(lines.iter().all(|line| line.last().unwrap().parse::<i64>().is_ok()), "{subject}: {text}");
+        assert!(
+            lines.iter().all(|line| line.last().unwrap().parse::<i64>().is_ok()),
+            "{subject}: {text}"
+        );
     }
-}
-
-/// The keys that LNT asks for, and each figure by the metric that has its direction: what is read back is what JSON
-/// has.
-#[test]
-fn lnt_reads_each_figure() {
-    for (subject, json, text) in subjects(Format::Lnt) {
-        let lnt = parsed(&text);
-        assert_eq!(lnt["format_version"], "2");
-        let run = json["run"].as_object().or_else(|| json["runs"].as_array()?.last()?.as_object()).unwrap();
-        assert_eq!(lnt["machine"]["name"], run["host"], "{subject}");
-        assert!(lnt["machine"].as_object().unwrap().values().all(Value::is_string), "{subject}");
-        let moment = |key: &str| lnt["run"][key].as_str().unwrap().parse::<jiff::civil::DateTime>().unwrap();
-        let began: jiff::Timestamp = run["started"].as_str().unwrap().parse().unwrap();
-        assert_eq!(moment("start_time").to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(), began, "{subject}");
-        let seconds = (moment("end_time") - moment("start_time")).total(jiff::Unit::Second).unwrap();
-        assert!((seconds - json["seconds"].as_f64().unwrap_or(0.0)).abs() < 1.0, "{subject}: {seconds}");
-        assert!(!lnt["run"]["llvm_project_revision"].as_str().unwrap().is_empty());
-        let mut read: Vec<(&str, f64)> = Vec::new();
-        for test in lnt["tests"].as_array().unwrap() {
-            let metrics: Vec<&String> = test.as_object().unwrap().keys().filter(|key| *key != "name").collect();
-            let [metric] = metrics[..] else { panic!("{test}") };
-            read.push((metric, test[metric].as_f64().unwrap()));
-        }
-        let (rows, side) = match numbers(&json, "results", "value") {
-            rows if rows.is_empty() => (numbers(&json, "comparisons", "delta"), "b"),
-            rows => (rows, "value"),
-        };
-        assert!(!rows.is_empty() && read.len() <= rows.len(), "{subject}");
-        for row in &rows {
-            let lower = row["lower_is_better"].as_bool();
-            let lower = lower.unwrap_or_else(|| ["time", "latency"].contains(&row["metric"].as_str().unwrap()));
-            let (metric, factor) = match (lower, row["unit"].as_str().unwrap()) {
-                (false, _) => ("score", 1.0),
-                (true, "ns") => ("execution_time", 1e-9),
-                (true, "ms") => ("execution_time", 1e-3),
-                (true, _) => continue,
-            };
-            let value = row[side].as_f64().unwrap() * factor;
-            let place = read.iter().position(|own| own.0 == metric && (own.1 - value).abs() <= value.abs() * 1e-12);
-            read.remove(place.unwrap_or_else(|| panic!("{subject}: {row}")));
-        }
-        assert!(read.is_empty(), "{subject}: {read:?}");
-    }
-}
-
-/// What LNT has no metric for is named: less is better of it, and it is no time.
-#[test]
-fn what_lnt_has_no_place_for_is_named() {
-    let mut journal = journal::read(&testing::recorded("latency")).unwrap();
-    let catalogue = Catalogue::load().unwrap();
-    let left = |journal: &journal::Journal| {
-        report::left_out(Subject::Run(&Results::new(journal, &catalogue, None)), Format::Lnt).unwrap()
-    };
-    assert_eq!(left(&journal), Vec::<String>::new());
-    let renamed = journal.cells[0].key.test.clone();
-    journal.cells[0].unit = "cycles".to_owned();
-    let names = left(&journal);
-    assert!(names.len() == 1 && names[0].starts_with(&renamed), "{names:?}");
 }
 
 #[test]
 fn what_has_no_figures_says_so() {
-    for format in
-        [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Influx, Format::Openmetrics]
-    {
+    for format in [
+        Format::Bmf,
+        Format::GithubBigger,
+        Format::GithubSmaller,
+        Format::Influx,
+        Format::Openmetrics,
+    ] {
         let refused = report::render(Subject::Doctor(&[]), format).unwrap_err().to_string();
         assert!(refused.contains("no figure"), "{refused}");
     }
@@ -306,9 +337,11 @@ fn what_has_no_figures_says_so() {
 
 #[test]
 fn a_run_about_cost() {
-    for (name, format) in
-        [("bmf", Format::Bmf), ("github_smaller", Format::GithubSmaller), ("openmetrics", Format::Openmetrics)]
-    {
+    for (name, format) in [
+        ("bmf", Format::Bmf),
+        ("github_smaller", Format::GithubSmaller),
+        ("openmetrics", Format::Openmetrics),
+    ] {
         insta::assert_snapshot!(format!("cost_{name}"), report("cost", format));
     }
 }

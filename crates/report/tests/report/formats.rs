@@ -42,15 +42,18 @@ fn doctor(format: Format) -> String {
         what: what.to_owned(),
         fix: "echo performance > \"/sys/…\", or none".to_owned(),
     };
-    let long = "the governor <powersave> keeps the clock | low, so that figures scatter. ".repeat(3);
-    let findings = [Severity::Spoils, Severity::Disturbs, Severity::Note].map(|severity| finding(severity, &long));
+    let long =
+        "the governor <powersave> keeps the clock | low, so that figures scatter. ".repeat(3);
+    let findings = [Severity::Spoils, Severity::Disturbs, Severity::Note]
+        .map(|severity| finding(severity, &long));
     report::render(Subject::Doctor(&findings), format).unwrap()
 }
 
 /// What reads the format reads it, and `words` are in it.
 fn check(subject: &str, format: Format, text: &str, words: &str) {
     let what = format!("{subject} as {format:?}");
-    assert!(text.contains(words), "{what}: no {words}:\n{text:.2000}");
+    let plain = text.replace('\u{a0}', " ");
+    assert!(plain.contains(words), "{what}: no {words}:\n{text:.2000}");
     assert!(text.ends_with('\n') && !text.contains("NaN"), "{what}");
     match format {
         Format::Text => {
@@ -62,16 +65,26 @@ fn check(subject: &str, format: Format, text: &str, words: &str) {
         Format::Json => {
             let json: serde_json::Value = serde_json::from_str(text).unwrap();
             let format = json["format"].as_str().unwrap();
-            assert!(format.starts_with("unixmark-") && format.contains(char::is_numeric), "{what}: {format}");
+            assert!(
+                format.starts_with("unixmark-") && format.contains(char::is_numeric),
+                "{what}: {format}"
+            );
         }
         Format::Csv => {
             // The reader refuses lines of unequal length.
             let mut reader = csv::Reader::from_reader(text.as_bytes());
             let heads = reader.headers().unwrap().clone();
             let distinct: std::collections::BTreeSet<&str> = heads.iter().collect();
-            assert!(heads.len() > 1 && distinct.len() == heads.len() && !distinct.contains(""), "{what}: {heads:?}");
+            assert!(
+                heads.len() > 1 && distinct.len() == heads.len() && !distinct.contains(""),
+                "{what}: {heads:?}"
+            );
             let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-            assert!(!rows.is_empty() && rows.iter().all(|row| row.iter().any(|field| !field.is_empty())), "{what}");
+            assert!(
+                !rows.is_empty()
+                    && rows.iter().all(|row| row.iter().any(|field| !field.is_empty())),
+                "{what}"
+            );
         }
         Format::Markdown => markdown(&what, text),
         // Not of every subject: see dashboards.rs, commit.rs and junit.rs.
@@ -83,7 +96,8 @@ fn check(subject: &str, format: Format, text: &str, words: &str) {
 fn markdown(what: &str, text: &str) {
     let fields = |line: &str| line.replace("\\\\", "").replace("\\|", "").matches('|').count();
     let lines: Vec<&str> = text.lines().collect();
-    for pair in lines.windows(2).filter(|pair| pair[0].starts_with('|') && pair[1].starts_with('|')) {
+    for pair in lines.windows(2).filter(|pair| pair[0].starts_with('|') && pair[1].starts_with('|'))
+    {
         assert_eq!(fields(pair[0]), fields(pair[1]), "{what}: {pair:?}");
     }
     let full: Vec<&str> = lines.iter().copied().filter(|line| !line.is_empty()).collect();
@@ -95,7 +109,17 @@ fn markdown(what: &str, text: &str) {
 
 #[test]
 fn every_subject_in_every_format() {
-    let runs = ["index", "classic", "latency", "scaling", "cost", "cooling", "cooling-vm", "memory", "graphics"];
+    let runs = [
+        "index",
+        "classic",
+        "latency",
+        "scaling",
+        "cost",
+        "cooling",
+        "cooling-vm",
+        "memory",
+        "graphics",
+    ];
     for (format, _) in Format::FILES {
         for run in runs {
             let results = results(&journal(run));
@@ -122,8 +146,13 @@ fn every_subject_in_every_format() {
 fn narrow_terminals_and_those_without_utf8_can_show_it() {
     for run in ["index", "latency", "scaling", "cost", "cooling", "memory", "graphics"] {
         let results = results(&journal(run));
-        let text =
-            |room, ascii| report::render(Subject::Run(&results), Layout { format: Format::Text, room, ascii }).unwrap();
+        let text = |room, ascii| {
+            report::render(
+                Subject::Run(&results),
+                Layout { room, ascii, ..Layout::from(Format::Text) },
+            )
+            .unwrap()
+        };
         let plain = text(80, true);
         assert!(plain.is_ascii(), "{run}: {:?}", plain.chars().find(|c| !c.is_ascii()));
         for room in [80, 60, 40] {
@@ -134,7 +163,9 @@ fn narrow_terminals_and_those_without_utf8_can_show_it() {
         let figures = |text: &str| {
             let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
             // Bars and rules have the width of the page.
-            words.retain(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'));
+            words.retain(|word| {
+                word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.')
+            });
             words.sort();
             words.dedup();
             words
@@ -150,16 +181,23 @@ fn narrow_terminals_and_those_without_utf8_can_show_it() {
 #[test]
 fn footnotes_without_room_share_a_line() {
     let mut results = results(&journal("index"));
-    let remark = |number: u64| analysis::Remark::SomeRounds { rounds: 1, of: 2, reason: number.to_string() };
+    let remark =
+        |number: u64| analysis::Remark::SomeRounds { rounds: 1, of: 2, reason: number.to_string() };
     let remarks: Vec<analysis::Remark> = (0..12).map(remark).collect();
     for row in &mut results.figures {
         row.warnings.clone_from(&remarks);
     }
     let text = report::render(Subject::Run(&results), Format::Text).unwrap();
-    let alone = |line: &str| line.trim_start().starts_with("[1,2,3") && !line.contains(|c: char| c.is_alphabetic());
+    let alone = |line: &str| {
+        line.trim_start().starts_with("[1,2,3") && !line.contains(|c: char| c.is_alphabetic())
+    };
     assert!(!text.lines().any(alone), "{text}");
     let marks = "[1,2,3,4,5,6,7,8,9,10,11,12] ";
-    assert_eq!(text.matches(marks).count(), results.levels().len(), "a line for each level: {text}");
+    assert_eq!(
+        text.matches(marks).count(),
+        results.levels().len(),
+        "a line for each level: {text}"
+    );
     let line = text.lines().find(|line| line.starts_with(marks)).unwrap();
     assert!(line.contains("Pipe Throughput, Process"), "{line}");
 }
@@ -169,11 +207,17 @@ fn footnotes_without_room_share_a_line() {
 fn a_long_heading_has_a_line_of_its_own() {
     let catalogue = Catalogue::load().unwrap();
     let name = "imported-2018-06-25-01-of-a-long-name".to_owned();
-    let baseline = journal::Baseline { name: name.clone(), ..results(&journal("index")).as_baseline() };
-    let text =
-        report::render(Subject::Run(&Results::new(&journal("index"), &catalogue, Some(&baseline))), Format::Text)
-            .unwrap();
+    let baseline =
+        journal::Baseline { name: name.clone(), ..results(&journal("index")).as_baseline() };
+    let text = report::render(
+        Subject::Run(&Results::new(&journal("index"), &catalogue, Some(&baseline))),
+        Format::Text,
+    )
+    .unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let flat = testing::flat(&text);
-    assert!(flat.contains(&format!("against {name} Partial Index BASELINE RESULT INDEX")), "{text}");
+    assert!(
+        flat.contains(&format!("against {name} Partial Index BASELINE RESULT INDEX")),
+        "{text}"
+    );
 }

@@ -6,11 +6,16 @@ use catalogue::Catalogue;
 use report::{Format, Subject};
 
 fn report(run: &str, format: Format) -> String {
-    let results = Results::new(&journal::read(&testing::recorded(run)).unwrap(), &Catalogue::load().unwrap(), None);
+    let results = Results::new(
+        &journal::read(&testing::recorded(run)).unwrap(),
+        &Catalogue::load().unwrap(),
+        None,
+    );
     report::render(Subject::Run(&results), format).unwrap()
 }
 
-/// The JSON report without facts, with one item of what is recorded per trial, second or worst frame.
+/// The JSON report without facts, with one item of what is recorded per trial, second or worst
+/// frame.
 fn short_json(run: &str) -> String {
     let mut json: serde_json::Value = serde_json::from_str(&report(run, Format::Json)).unwrap();
     let object = json.as_object_mut().unwrap();
@@ -74,8 +79,8 @@ fn interactive_tasks_beside_loads() {
     insta::assert_snapshot!("latency_json", short_json("latency"));
 }
 
-/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have neither. And one at
-/// hand, without sensors.
+/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have
+/// neither. And one at hand, without sensors.
 #[test]
 fn burn_ins() {
     insta::assert_snapshot!("cooling_vm_text", report("cooling-vm", Format::Text));
@@ -85,11 +90,15 @@ fn burn_ins() {
         insta::assert_snapshot!(format!("{run}_markdown"), report(run, Format::Markdown));
         let mut json: serde_json::Value = serde_json::from_str(&report(run, Format::Json)).unwrap();
         json["burnin"]["samples"].as_array_mut().unwrap().truncate(2);
-        insta::assert_snapshot!(format!("{run}_json"), serde_json::to_string_pretty(&json).unwrap());
+        insta::assert_snapshot!(
+            format!("{run}_json"),
+            serde_json::to_string_pretty(&json).unwrap()
+        );
     }
 }
 
-/// Indices of graphics in blocks of their own, by a software renderer, with a sub-test that x11perf fails at.
+/// Indices of graphics in blocks of their own, by a software renderer, with a sub-test that x11perf
+/// fails at.
 #[test]
 fn graphics() {
     insta::assert_snapshot!("graphics_text", report("graphics", Format::Text));
@@ -114,7 +123,9 @@ fn a_run_about_cost() {
     insta::assert_snapshot!("cost_markdown", report("cost", Format::Markdown));
     let mut json: serde_json::Value = serde_json::from_str(&report("cost", Format::Json)).unwrap();
     let json = json.as_object_mut().unwrap();
-    json.retain(|key, _| ["comparisons", "controls", "cost", "index", "gains"].contains(&key.as_str()));
+    json.retain(|key, _| {
+        ["comparisons", "controls", "cost", "index", "gains"].contains(&key.as_str())
+    });
     for list in ["comparisons", "controls"] {
         for row in json[list].as_array_mut().unwrap() {
             row["pairs"].as_array_mut().unwrap().truncate(1);
@@ -125,7 +136,17 @@ fn a_run_about_cost() {
 
 #[test]
 fn no_line_of_text_is_wider_than_a_terminal() {
-    for run in ["index", "energy", "classic", "latency", "scaling", "cost", "cooling", "cooling-vm", "memory"] {
+    for run in [
+        "index",
+        "energy",
+        "classic",
+        "latency",
+        "scaling",
+        "cost",
+        "cooling",
+        "cooling-vm",
+        "memory",
+    ] {
         for line in report(run, Format::Text).lines() {
             assert!(line.chars().count() <= 80, "{run}: {line}");
         }
@@ -149,7 +170,8 @@ fn the_forms_agree() {
         for kind in ["skipped", "errors"] {
             for row in json[kind].as_array().unwrap() {
                 // The text report wraps reasons, and HTML and Markdown escape.
-                let words: Vec<&str> = row["reason"].as_str().unwrap().split_whitespace().take(2).collect();
+                let words: Vec<&str> =
+                    row["reason"].as_str().unwrap().split_whitespace().take(2).collect();
                 let flat = testing::flat(&text);
                 assert!(flat.contains(&words.join(" ")), "{format:?}: {words:?}");
             }
@@ -166,8 +188,10 @@ fn no_form_loses_digits() {
     for format in [Format::Text, Format::Html, Format::Markdown] {
         let text = report::render(Subject::Run(&results), format).unwrap();
         for row in &results.figures {
-            let shown = format!("{:.4}", row.score.value);
-            assert!(row.score.value < 1.0 && text.contains(&shown), "{format:?}: {shown}");
+            let value = row.score.value;
+            let decimals = if value < 0.001 { 6 } else { 4 };
+            let shown = format!("{value:.decimals$}");
+            assert!(value < 1.0 && text.contains(&shown), "{format:?}: {shown}");
         }
     }
 }

@@ -5,7 +5,9 @@ mod cost;
 pub mod fleet;
 mod latency;
 
-use analysis::{Figure, Findings, Gain, Index, Missing, Neighbour, Neighbours, Part, Remark, Results, Sample};
+use analysis::{
+    Figure, Findings, Gain, Index, Missing, Neighbour, Neighbours, Part, Remark, Results, Sample,
+};
 use catalogue::Arithmetic;
 use journal::{Build, Cell, Ended, Fact, Facts, Key, Procedure, Run};
 use report::{Format, Subject};
@@ -31,7 +33,12 @@ const TESTS: [(&str, &str, &str, f64, f64); 12] = [
 fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
     Cell {
         id: 0,
-        key: Key { test: test.to_owned(), copies, load: "none".to_owned(), condition: "none".to_owned() },
+        key: Key {
+            test: test.to_owned(),
+            copies,
+            load: "none".to_owned(),
+            condition: "none".to_owned(),
+        },
         label: label.to_owned(),
         unit: unit.to_owned(),
         timebase: 1.0,
@@ -52,7 +59,8 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Figure {
     let sample = |block: usize| Sample {
         at: 3.0 + 34.0 * block as f64 + 17.0 * noise(block + cell.label.len()),
         block: block as u32,
-        value: score * (1.0 + half * 1.5 * noise(block * 31 + cell.label.len() + cell.key.copies as usize)),
+        value: score
+            * (1.0 + half * 1.5 * noise(block * 31 + cell.label.len() + cell.key.copies as usize)),
         neighbour: None,
     };
     let samples = (0..count).map(sample).collect();
@@ -78,12 +86,24 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Figure {
 
 fn index(rows: &[Figure], copies: u32) -> Index {
     let of_row = |row: &&Figure| {
-        let baseline = TESTS.iter().find(|test| test.0 == row.cell.key.test).map_or(1.0, |test| test.3);
+        let baseline =
+            TESTS.iter().find(|test| test.0 == row.cell.key.test).map_or(1.0, |test| test.3);
         let times = |value: f64| value * 10.0 / baseline;
-        let index = Estimate { value: times(row.score.value), low: times(row.score.low), high: times(row.score.high) };
-        Part { test: row.cell.key.test.clone(), label: row.cell.label.clone(), score: row.score.value, baseline, index }
+        let index = Estimate {
+            value: times(row.score.value),
+            low: times(row.score.low),
+            high: times(row.score.high),
+        };
+        Part {
+            test: row.cell.key.test.clone(),
+            label: row.cell.label.clone(),
+            score: row.score.value,
+            baseline,
+            index,
+        }
     };
-    let parts: Vec<Part> = rows.iter().filter(|row| row.cell.key.copies == copies).map(|row| of_row(&row)).collect();
+    let parts: Vec<Part> =
+        rows.iter().filter(|row| row.cell.key.copies == copies).map(|row| of_row(&row)).collect();
     let mean = parts.iter().map(|part| part.index.value.ln()).sum::<f64>() / parts.len() as f64;
     let bounded = parts.iter().all(|part| part.index.bounded());
     Index {
@@ -110,6 +130,8 @@ fn fact(group: &str, name: &str, label: &str, value: &str) -> Fact {
 fn missing(test: usize, copies: u32, reason: &str) -> Missing {
     let none = || "none".to_owned();
     Missing {
+        printed: false,
+        lost: false,
         key: Key { test: TESTS[test].0.to_owned(), copies, load: none(), condition: none() },
         label: TESTS[test].1.to_owned(),
         latency: false,
@@ -130,30 +152,22 @@ fn empty() -> Results {
             cpus: 4,
             ..Run::default()
         },
-        seconds: 0.0,
-        trials: 0,
         end: Some(Ended::Complete),
-        facts: Facts::default(),
-        figures: Vec::new(),
-        counts: Vec::new(),
         findings: Findings::Scores { indexes: Vec::new(), gains: Vec::new() },
-        skipped: Vec::new(),
-        errors: Vec::new(),
-        drift: None,
-        bill: None,
-        neighbours: None,
-        references: Vec::new(),
-        warnings: Vec::new(),
+        ..Results::default()
     }
 }
 
 /// The lists of a run about scores.
 fn lists(results: &mut Results) -> (&mut Vec<Index>, &mut Vec<Gain>) {
-    let Findings::Scores { indexes, gains } = &mut results.findings else { panic!("not about scores") };
+    let Findings::Scores { indexes, gains } = &mut results.findings else {
+        panic!("not about scores")
+    };
     (indexes, gains)
 }
 
-/// The index at `levels` of copies: one skip, one error, one score without an interval, one outlier.
+/// The index at `levels` of copies: one skip, one error, one score without an interval, one
+/// outlier.
 fn typical(levels: &[u32]) -> Results {
     let mut results = empty();
     results.run.arguments = ["run", "--copies", "1,2", "index"].map(str::to_owned).to_vec();
@@ -168,10 +182,21 @@ fn typical(levels: &[u32]) -> Results {
         for (place, test) in TESTS.iter().enumerate() {
             let gain = f64::from(copies).powf(0.5 + 0.5 * noise(place + 40));
             let half = 0.004 + 0.02 * noise(place).abs();
-            let mut row = row(cell(test.0, test.1, test.2, copies), test.3 * test.4 / 10.0 * gain, half, 6 + place % 7);
+            let mut row = row(
+                cell(test.0, test.1, test.2, copies),
+                test.3 * test.4 / 10.0 * gain,
+                half,
+                6 + place % 7,
+            );
             match (place, copies) {
-                (2, 2) => results.errors.push(missing(2, 2, "the program ended with status 3 before its window did")),
-                (11, 1) => results.skipped.push(missing(11, 1, "needs the tool bc, which is not in PATH")),
+                (2, 2) => results.errors.push(missing(
+                    2,
+                    2,
+                    "the program ended with status 3 before its window did",
+                )),
+                (11, 1) => {
+                    results.skipped.push(missing(11, 1, "needs the tool bc, which is not in PATH"))
+                }
                 _ => {
                     unusual(&mut row, place, copies);
                     results.figures.push(row);
@@ -271,25 +296,33 @@ fn the_typical_page_is_complete() {
     let page = html(&results);
     check(&page);
     let text = text(&page);
-    assert!(text.contains("tern-2026-11-21-01 — unixmark"));
+    assert!(page.contains("<h1><bdi>System Benchmarks"));
+    assert!(text.contains("tern-2026-11-21-01"), "the run's name stands below the title");
     for (_, label, ..) in TESTS {
         assert!(text.contains(label), "{label}");
     }
     for (kind, list) in [("error", &results.errors), ("skipped", &results.skipped)] {
         for missing in list {
-            assert!(text.contains(&format!("\n{kind}: {}\n", missing.reason)), "{}", missing.reason);
+            assert!(
+                text.contains(&format!("\n{kind}: {}\n", missing.reason)),
+                "{}",
+                missing.reason
+            );
         }
     }
     for row in results.figures.iter().filter(|row| row.score.bounded()) {
         for number in [row.score.value, row.score.low, row.score.high] {
-            let shown = words::known(format!("{number:.1}"), (row.score.high - row.score.low) / 2.0);
+            let shown =
+                words::known(format!("{number:.1}"), (row.score.high - row.score.low) / 2.0);
             assert!(text.contains(&shown), "{shown}");
         }
     }
     for fact in &results.facts {
         assert!(text.contains(&fact.label) && text.contains(&fact.value));
     }
-    for words in ["Partial index", "no interval: it needs two trials", "powersave", "unixmark report tern"] {
+    for words in
+        ["Partial index", "no interval: it needs two trials", "powersave", "unixmark report tern"]
+    {
         assert!(text.contains(words), "{words}");
     }
     assert!(text.contains("2 beyond the scale"), "the outliers are marked");
@@ -297,8 +330,7 @@ fn the_typical_page_is_complete() {
 
 #[test]
 fn a_whole_index_without_a_quiet_one_says_why() {
-    let missing =
-        "has no undisturbed figure: fewer than 4 trials of Dhrystone 2 using register variables were undisturbed.";
+    let missing = "has no undisturbed figure: fewer than 4 trials of Dhrystone 2 using register variables were undisturbed.";
     for (copies, whole, undisturbed) in [(4, true, 3), (4, true, 4), (1, false, 3)] {
         let mut results = typical(&[copies]);
         assert_eq!(results.indexes()[0].complete, whole);
@@ -324,7 +356,11 @@ fn charts_hold_every_value() {
     }
     for gain in results.gains() {
         let half = (gain.gain.high - gain.gain.low) / 2.0;
-        let title = format!("{}, 1 to 2: {} ", gain.label, words::known(words::gain(gain.gain.value), half));
+        let title = format!(
+            "{}, 1 to 2: {} ",
+            gain.label,
+            words::known(words::gain(gain.gain.value), half)
+        );
         assert_eq!(page.matches(&title).count(), 2, "{title}");
     }
     let samples = results.figures.iter().filter(|row| row.n > 1).flat_map(|row| &row.samples);
@@ -371,13 +407,27 @@ fn hostile_strings_are_text() {
 
 #[test]
 fn odd_numbers_are_drawn_or_left_out() {
-    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e-300, 1e300, f64::MIN_POSITIVE, f64::MAX];
+    let odd = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        0.0,
+        -1.0,
+        1e-300,
+        1e300,
+        f64::MIN_POSITIVE,
+        f64::MAX,
+    ];
     for (place, &value) in odd.iter().enumerate() {
         let mut results = typical(&[1, 2]);
         results.seconds = value;
         for (number, row) in results.figures.iter_mut().enumerate() {
             let other = odd[(number + place) % odd.len()];
-            row.score = Estimate { value: if number % 3 == 0 { value } else { other }, low: other, high: value };
+            row.score = Estimate {
+                value: if number % 3 == 0 { value } else { other },
+                low: other,
+                high: value,
+            };
             row.seconds = value;
             for sample in row.samples.iter_mut().skip(number % 4) {
                 (sample.value, sample.at) = (other, value);
@@ -404,7 +454,8 @@ fn small_runs_have_a_page() {
     assert!(text(&page).contains(": killed by signal 4") && text(&page).contains("Incomplete: "));
 
     let mut single = empty();
-    single.figures = vec![row(cell("hanoi", "Recursion Test -- Tower of Hanoi", "lps", 1), 123_456.7, 0.01, 8)];
+    single.figures =
+        vec![row(cell("hanoi", "Recursion Test -- Tower of Hanoi", "lps", 1), 123_456.7, 0.01, 8)];
     let page = html(&single);
     check(&page);
     assert!(page.contains("<span class=\"figure\">123500 <small>"), "the score is the headline");
@@ -429,7 +480,10 @@ fn byte3_has_sum_and_average() {
     check(&page);
     let text = text(&page);
     assert!(text.contains("SUM of 2 items\n") && text.contains("AVERAGE\n"));
-    assert!(text.contains("sum of 2 items 5.00") && text.contains("BYTE 3.11 Index Score (Partial Only): average"));
+    assert!(
+        text.contains("sum of 2 items 5.00")
+            && text.contains("BYTE 3.11 Index Score (Partial Only): average")
+    );
 }
 
 #[test]
@@ -443,7 +497,11 @@ fn many_levels_and_tests_have_a_page() {
     let page = html(&results);
     check(&page);
     assert_eq!(page.matches("class=\"panel\"").count(), 60);
-    assert!(levels[1..].iter().all(|level| page.contains(&format!("{level} copies: every one as fast"))));
+    assert!(
+        levels[1..]
+            .iter()
+            .all(|level| page.contains(&format!("{level} copies: every one as fast")))
+    );
 }
 
 #[test]
@@ -453,7 +511,12 @@ fn a_million_samples_fit() {
         let (score, count) = (row.score.value, 45_000);
         let value = |k: usize| score * (1.0 + 0.009 * noise(k + place));
         row.samples = (0..count)
-            .map(|k| Sample { at: k as f64 * 0.5, block: k as u32, value: value(k), neighbour: None })
+            .map(|k| Sample {
+                at: k as f64 * 0.5,
+                block: k as u32,
+                value: value(k),
+                neighbour: None,
+            })
             .collect();
         // A single trial in the middle of them must stay visible.
         row.samples[count / 2].value = score * 0.5;
@@ -461,7 +524,11 @@ fn a_million_samples_fit() {
     assert!(results.figures.iter().map(|row| row.samples.len()).sum::<usize>() > 900_000);
     let started = std::time::Instant::now();
     let page = html(&results);
-    assert!(started.elapsed().as_secs() < 60, "a debug build on a busy machine: {:?}", started.elapsed());
+    assert!(
+        started.elapsed().as_secs() < 60,
+        "a debug build on a busy machine: {:?}",
+        started.elapsed()
+    );
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
     check(&page);
     assert_eq!(text(&page).matches("2 beyond the scale; 400 of 90000 trials").count(), 10);

@@ -9,7 +9,8 @@ use journal::{Finding, Severity};
 use report::{Format, Subject};
 use serde_json::Value;
 
-/// What Python's parser finds: the counts that the suite declares, and each case with its outcome and its message.
+/// What Python's parser finds: the counts that the suite declares, and each case with its outcome
+/// and its message.
 fn read(xml: &str) -> Value {
     let script = "import sys, json, xml.etree.ElementTree as tree
 root = tree.fromstring(sys.stdin.buffer.read())
@@ -18,7 +19,8 @@ cases = [[case.get('name'), child.tag, child.get('message') or child.text, case.
 assert root.tag == 'testsuites' and len(cases) == len(suite)
 print(json.dumps([{key: int(suite.get(key)) for key in ('tests', 'failures', 'skipped', 'errors')}, cases]))";
     let mut python = Command::new("python3");
-    let mut child = python.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        python.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(xml.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{xml}");
@@ -52,8 +54,10 @@ fn compared(speed: f64) -> Comparisons {
     after.trials.retain(|trial| trial.cell != lost);
     let catalogue = Catalogue::load().unwrap();
     let asked = Asked { design: Design::Apart, threshold: 1.0, conditions: None };
-    let mut all =
-        Comparisons::new([before, after].iter().map(|one| Results::new(one, &catalogue, None)).collect(), &asked);
+    let mut all = Comparisons::new(
+        [before, after].iter().map(|one| Results::new(one, &catalogue, None)).collect(),
+        &asked,
+    );
     // As earlier runs would have it.
     for one in all.comparisons.iter_mut().filter(|one| one.verdict == Verdict::Differs) {
         one.verdict = if speed < 1.0 { Verdict::Slower } else { Verdict::Faster };
@@ -71,18 +75,29 @@ fn what_closes_the_gate_fails() {
         let unseen = usize::from(gate.unseen.is_some());
         assert_eq!(cases(&read).len(), all.comparisons.len() + all.missing.len() + unseen, "{xml}");
         let failed = outcomes(&read, "failure");
-        let standing: Vec<&Suspect> = gate.suspects.iter().filter(|suspect| suspect.stands()).collect();
+        let standing: Vec<&Suspect> =
+            gate.suspects.iter().filter(|suspect| suspect.stands()).collect();
         assert_eq!(failed.len(), standing.len() + gate.lost.len(), "{xml}");
         assert_eq!((!standing.is_empty(), gate.lost.len()), (speed < 1.0, 1), "{speed}: {xml}");
         for suspect in standing {
-            assert!(failed.iter().any(|name| name.starts_with(&suspect.first.cell.key.test)), "{failed:?}");
+            assert!(
+                failed.iter().any(|name| name.starts_with(&suspect.first.cell.key.test)),
+                "{failed:?}"
+            );
         }
-        let undecided =
-            all.comparisons.iter().filter(|one| matches!(one.verdict, Verdict::Undecided(_) | Verdict::Differs));
+        let undecided = all
+            .comparisons
+            .iter()
+            .filter(|one| matches!(one.verdict, Verdict::Undecided(_) | Verdict::Differs));
         let unknown = all.missing.iter().filter(|gap| !gap.lost);
-        assert_eq!(outcomes(&read, "skipped").len(), undecided.count() + unknown.count() + unseen, "{xml}");
+        assert_eq!(
+            outcomes(&read, "skipped").len(),
+            undecided.count() + unknown.count() + unseen,
+            "{xml}"
+        );
     }
-    // What neither is lost nor can be ruled out is a case of its own, and a failure where that is asked for.
+    // What neither is lost nor can be ruled out is a case of its own, and a failure where that is
+    // asked for.
     let all = compared(1.0);
     let gate = all.gate(5.0, None);
     let below = gate.unseen.unwrap().below;
@@ -96,7 +111,8 @@ fn what_closes_the_gate_fails() {
     let all = compared(0.3);
     insta::assert_snapshot!(
         "gate",
-        report::render(Subject::Comparison(&all, Some(&all.gate(5.0, None))), Format::Junit).unwrap()
+        report::render(Subject::Comparison(&all, Some(&all.gate(5.0, None))), Format::Junit)
+            .unwrap()
     );
 }
 
@@ -108,7 +124,9 @@ fn doctors_findings_fail_as_its_status_says() {
         what: "the <governor> \"powersave\" & a bell \u{7} | more".to_owned(),
         fix: "none\nat all".to_owned(),
     };
-    let read_of = |findings: &[Finding]| read(&report::render(Subject::Doctor(findings), Format::Junit).unwrap());
+    let read_of = |findings: &[Finding]| {
+        read(&report::render(Subject::Doctor(findings), Format::Junit).unwrap())
+    };
     let some = read_of(&[Severity::Spoils, Severity::Disturbs, Severity::Note].map(finding));
     let tags: Vec<&Value> = cases(&some).iter().map(|case| &case[1]).collect();
     assert_eq!(tags, ["failure", "skipped", "skipped"]);
@@ -119,9 +137,15 @@ fn doctors_findings_fail_as_its_status_says() {
 
 #[test]
 fn what_cannot_fail_says_so() {
-    let alone = report::render(Subject::Comparison(&compared(1.0), None), Format::Junit).unwrap_err().to_string();
+    let alone = report::render(Subject::Comparison(&compared(1.0), None), Format::Junit)
+        .unwrap_err()
+        .to_string();
     assert!(alone.contains("--fail-on 5%"), "{alone}");
-    let results = Results::new(&journal::read(&testing::recorded("index")).unwrap(), &Catalogue::load().unwrap(), None);
+    let results = Results::new(
+        &journal::read(&testing::recorded("index")).unwrap(),
+        &Catalogue::load().unwrap(),
+        None,
+    );
     let run = report::render(Subject::Run(&results), Format::Junit).unwrap_err().to_string();
     assert!(run.contains("doctor"), "{run}");
 }

@@ -1,4 +1,5 @@
-//! UnixBench's own files: their columns, the way back, and what programs that read UnixBench find in them.
+//! UnixBench's own files: their columns, the way back, and what programs that read UnixBench find
+//! in them.
 
 use analysis::Results;
 use catalogue::Catalogue;
@@ -12,8 +13,11 @@ const REPORT: &str = include_str!("../../../../tests/vectors/unixbench_1copy_rep
 const ROUNDED: [(&str, &str); 2] = [("3639.9", "3639.8"), ("1362.9", "1362.8")];
 
 fn heading() -> Vec<(String, String)> {
-    let rows =
-        [("System", "box: GNU/Linux"), ("CPU 0", "Old <One> (100.0 bogomips)\nx86-64, MMX"), ("", "12:00 up 1 day")];
+    let rows = [
+        ("System", "box: GNU/Linux"),
+        ("CPU 0", "Old <One> (100.0 bogomips)\nx86-64, MMX"),
+        ("", "12:00 up 1 day"),
+    ];
     rows.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec()
 }
 
@@ -38,18 +42,25 @@ fn files_of_recorded_runs() {
         insta::assert_snapshot!(format!("unixbench_{run}_text"), report(&results, &heading()));
         insta::assert_snapshot!(format!("unixbench_{run}_csv"), csv(&results).unwrap());
         let page = page(&results, &heading());
-        assert!(page.contains("Old &lt;One&gt;") && results.figures.iter().all(|row| page.contains(&row.cell.label)));
+        assert!(
+            page.contains("Old &lt;One&gt;")
+                && results.figures.iter().all(|row| page.contains(&row.cell.label))
+        );
     }
 }
 
-/// What is written is read again: the scores as printed from the text, the very same from the log of passes.
+/// What is written is read again: the scores as printed from the text, the very same from the log
+/// of passes.
 #[test]
 fn there_and_back() {
     let shown = |results: &Results| -> Vec<String> {
         let shown = results.figures.iter().map(|row| {
             let key = &row.cell.key;
             let score = row.score.value;
-            format!("{} {} {score:.1} {} {:.1} {}", key.test, key.copies, row.cell.unit, row.seconds, row.n)
+            format!(
+                "{} {} {score:.1} {} {:.1} {}",
+                key.test, key.copies, row.cell.unit, row.seconds, row.n
+            )
         });
         shown.collect()
     };
@@ -63,7 +74,10 @@ fn there_and_back() {
     let log = log(&journal, &first);
     // A blank line before the first test, and two between tests.
     let heads = log.matches(&format!("\n\n\n{}\n", "#".repeat(56))).count();
-    assert!(log.starts_with(&format!("\n{}\n", "#".repeat(56))) && heads == journal.cells.len() - 1, "{log}");
+    assert!(
+        log.starts_with(&format!("\n{}\n", "#".repeat(56))) && heads == journal.cells.len() - 1,
+        "{log}"
+    );
     let again = results(&imported(&log));
     assert_eq!(again.figures.len(), first.figures.len());
     for (again, first) in again.figures.iter().zip(&first.figures) {
@@ -99,8 +113,8 @@ fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Test, value, unit and samples of the lines that end in `(10.0 s, 7 samples)`, as PerfKitBenchmarker and lkp find
-/// them.
+/// Test, value, unit and samples of the lines that end in `(10.0 s, 7 samples)`, as
+/// PerfKitBenchmarker and lkp find them.
 fn scores(text: &str) -> Vec<(String, &str, &str, &str)> {
     let found = text.lines().filter_map(|line| match &words(line)[..] {
         [label @ .., value, unit, seconds, "s,", samples, "samples)"]
@@ -113,14 +127,20 @@ fn scores(text: &str) -> Vec<(String, &str, &str, &str)> {
     found.collect()
 }
 
-/// The last words of lines about an index's score: awk's `$NF`, and what avocado and cloudharmony keep.
+/// The last words of lines about an index's score: awk's `$NF`, and what avocado and cloudharmony
+/// keep.
 fn last_words(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| line.contains("Index Score")).filter_map(|line| words(line).pop()).collect()
+    text.lines()
+        .filter(|line| line.contains("Index Score"))
+        .filter_map(|line| words(line).pop())
+        .collect()
 }
 
-/// The word before the last, on the line after the head of an index: lkp's throughput of a run of one test.
+/// The word before the last, on the line after the head of an index: lkp's throughput of a run of
+/// one test.
 fn throughput(text: &str) -> Option<&str> {
-    let mut lines = text.lines().skip_while(|line| !(line.contains("Benchmarks") && line.ends_with(" INDEX")));
+    let mut lines =
+        text.lines().skip_while(|line| !(line.contains("Benchmarks") && line.ends_with(" INDEX")));
     let line = words(lines.nth(1)?);
     line.get(line.len() - 2).copied()
 }
@@ -128,7 +148,10 @@ fn throughput(text: &str) -> Option<&str> {
 /// The sixth word from the end of lines with samples: avocado's value.
 fn sixth_from_the_end(text: &str) -> Vec<&str> {
     let lines = text.lines().skip_while(|line| !line.contains("BYTE UNIX Benchmarks"));
-    lines.filter(|line| line.contains("samples)")).filter_map(|line| words(line).into_iter().rev().nth(5)).collect()
+    lines
+        .filter(|line| line.contains("samples)"))
+        .filter_map(|line| words(line).into_iter().rev().nth(5))
+        .collect()
 }
 
 /// The numbers at the ends of lines: beakerlib's `grep -o`.
@@ -145,13 +168,18 @@ fn between<'a>(text: &'a str, label: &str) -> Vec<&'a str> {
 
 /// Every number after the label of the whole index: what a hoster's monitoring averages.
 fn index_scores(text: &str) -> Vec<&str> {
-    let rests = text.split("System Benchmarks Index Score").skip(1).filter_map(|rest| rest.lines().next());
+    let rests =
+        text.split("System Benchmarks Index Score").skip(1).filter_map(|rest| rest.lines().next());
     rests.map(str::trim).filter(|rest| is_number(rest)).collect()
 }
 
-/// The seventh word of lines with `Score`: Yardstick's and qtip's awk, which is right for partial runs alone.
+/// The seventh word of lines with `Score`: Yardstick's and qtip's awk, which is right for partial
+/// runs alone.
 fn seventh(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| line.contains("Score")).map(|line| words(line).get(6).copied().unwrap_or("")).collect()
+    text.lines()
+        .filter(|line| line.contains("Score"))
+        .map(|line| words(line).get(6).copied().unwrap_or(""))
+        .collect()
 }
 
 /// The word before the unit: what the Phoronix Test Suite takes.
@@ -166,9 +194,12 @@ fn before_unit(text: &str) -> Vec<&str> {
 
 /// Begin and end of a level as PerfKitBenchmarker and lkp look for them.
 fn periods(text: &str) -> Vec<(&str, &str)> {
-    let is_clock = |word: &str| word.split(':').count() == 3 && word.split(':').all(|part| part.len() == 2);
+    let is_clock =
+        |word: &str| word.split(':').count() == 3 && word.split(':').all(|part| part.len() == 2);
     let found = text.lines().filter_map(|line| match &words(line)[..] {
-        ["Benchmark", "Run:", .., from, "-", to] if is_clock(from) && is_clock(to) => Some((*from, *to)),
+        ["Benchmark", "Run:", .., from, "-", to] if is_clock(from) && is_clock(to) => {
+            Some((*from, *to))
+        }
         _ => None,
     });
     found.collect()
@@ -183,13 +214,21 @@ fn readers_find_what_they_find_in_unixbench() {
     assert_eq!((throughput(REPORT), throughput(&text)), (Some("30971628.9"), Some("30971628.9")));
     // The recorded report has lost the line that avocado starts at; ours has not.
     assert!(sixth_from_the_end(REPORT).is_empty());
-    assert_eq!(sixth_from_the_end(&text), scores(REPORT).iter().map(|score| score.1).collect::<Vec<_>>());
+    assert_eq!(
+        sixth_from_the_end(&text),
+        scores(REPORT).iter().map(|score| score.1).collect::<Vec<_>>()
+    );
     // The indexes of twelve tests and the score; a processor's line does not end in a number.
     assert_eq!(final_numbers(REPORT).len(), 13);
-    let report = ROUNDED.iter().fold(REPORT.to_owned(), |report, (printed, ours)| report.replace(printed, ours));
+    let report = ROUNDED
+        .iter()
+        .fold(REPORT.to_owned(), |report, (printed, ours)| report.replace(printed, ours));
     assert_eq!(final_numbers(&text), final_numbers(&report));
     let dhrystone = "Dhrystone 2 using register variables";
-    assert_eq!((between(REPORT, dhrystone), between(&text, dhrystone)), (vec!["30971628.9"], vec!["30971628.9"]));
+    assert_eq!(
+        (between(REPORT, dhrystone), between(&text, dhrystone)),
+        (vec!["30971628.9"], vec!["30971628.9"])
+    );
     assert_eq!((index_scores(REPORT), index_scores(&text)), (vec!["1362.9"], vec!["1362.8"]));
     // Wrong over a whole index on both.
     assert_eq!((seventh(REPORT), seventh(&text)), (vec![""], vec![""]));
@@ -216,6 +255,9 @@ fn readers_of_partial_and_wide_results() {
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     let printed = scores(&text);
     for (label, value) in rows[0].iter().zip(&rows[1]).skip(1) {
-        assert!(printed.iter().any(|score| (score.0.as_str(), score.1) == (label, value)), "{label} {value}");
+        assert!(
+            printed.iter().any(|score| (score.0.as_str(), score.1) == (label, value)),
+            "{label} {value}"
+        );
     }
 }

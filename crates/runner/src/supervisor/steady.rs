@@ -1,47 +1,62 @@
-//! The steadiness of a load, by its own throughput.
+//! Judges when a load is steady, by its own throughput.
+//!
+//! A load works before the window opens, and says ten times a second how much it has done
+//! ([`Pulse`]). It is steady when the two halves of the last `settle` have about the same rate.
 
 use std::time::Duration;
 
-/// The most by which the two halves of the time that is judged may differ.
-const TOLERANCE: f64 = 0.2;
+use crate::protocol::Pulse;
 
-/// A load's throughput before the window opened: what it does alone.
+/// The two halves may differ by this share of the higher rate.
+const MAX_DIFFERENCE: f64 = 0.2;
+
+/// A load's throughput before the window opened, while it works alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Steady {
+pub(super) struct LoadAlone {
     /// Counts per second.
     pub rate: f64,
     /// True if it had become steady.
-    pub steady: bool,
+    pub is_steady: bool,
 }
 
-impl Steady {
-    /// Returns the throughput over the last `settle` of `pulses` (ns and count), if its two halves differ by no more
-    /// than a fifth, or by a count.
-    pub fn judge(pulses: &[(u64, u64)], settle: Duration) -> Option<Steady> {
+impl LoadAlone {
+    /// The throughput over the last `settle` of `pulses`, if the load is steady.
+    pub fn if_steady(pulses: &[Pulse], settle: Duration) -> Option<LoadAlone> {
+        let settle = super::ns(settle);
         let last = *pulses.last()?;
-        let length = super::ns(settle);
-        let before = |ns: u64| pulses.iter().rev().find(|pulse| pulse.0 <= last.0.saturating_sub(ns)).copied();
-        let (first, middle) = (before(length)?, before(length / 2)?);
-        let (early, late) = (rate(first, middle), rate(middle, last));
-        let one = 1.0 / seconds(middle, last).max(1e-9);
-        let steady = (early - late).abs() <= TOLERANCE * early.max(late) + one && late > 0.0;
-        steady.then(|| Steady { rate: rate(first, last), steady })
+        let first = last_pulse_until(pulses, last.ns.saturating_sub(settle))?;
+        let middle = last_pulse_until(pulses, last.ns.saturating_sub(settle / 2))?;
+
+        let early = rate(first, middle);
+        let late = rate(middle, last);
+        // A count more or less is no change: a slow load has few of them.
+        let one_count = 1.0 / seconds(middle, last).max(1e-9);
+        let is_steady =
+            (early - late).abs() <= MAX_DIFFERENCE * early.max(late) + one_count && late > 0.0;
+
+        is_steady.then(|| LoadAlone { rate: rate(first, last), is_steady })
     }
 
-    /// Returns the throughput since `start` of a load that did not become steady.
-    pub fn never(start: u64, pulses: &[(u64, u64)]) -> Steady {
-        let rate = pulses.last().map_or(0.0, |last| rate((start, 0), *last));
-        Steady { rate, steady: false }
+    /// The throughput since `start` (ns of CLOCK_MONOTONIC) of a load that did not become steady.
+    pub fn unsteady(start: u64, pulses: &[Pulse]) -> LoadAlone {
+        let start = Pulse { ns: start, count: 0 };
+        let rate = pulses.last().map_or(0.0, |last| rate(start, *last));
+        LoadAlone { rate, is_steady: false }
     }
 }
 
-fn seconds(from: (u64, u64), to: (u64, u64)) -> f64 {
-    to.0.saturating_sub(from.0) as f64 / 1e9
+fn last_pulse_until(pulses: &[Pulse], ns: u64) -> Option<Pulse> {
+    pulses.iter().rev().find(|pulse| pulse.ns <= ns).copied()
 }
 
-fn rate(from: (u64, u64), to: (u64, u64)) -> f64 {
+fn seconds(from: Pulse, to: Pulse) -> f64 {
+    to.ns.saturating_sub(from.ns) as f64 / 1e9
+}
+
+/// Counts per second between two pulses; 0 if no time lies between them.
+fn rate(from: Pulse, to: Pulse) -> f64 {
     let seconds = seconds(from, to);
-    if seconds > 0.0 { to.1.saturating_sub(from.1) as f64 / seconds } else { 0.0 }
+    if seconds > 0.0 { to.count.saturating_sub(from.count) as f64 / seconds } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -49,15 +64,14 @@ mod tests {
     use super::*;
 
     /// Pulses every 100 ms with these counts between them.
-    fn pulses(counts: &[u64]) -> Vec<(u64, u64)> {
-        let mut sum = 0;
-        let mut at = 0;
-        let pulse = |count: &u64| {
-            sum += count;
-            at += 100_000_000;
-            (at, sum)
-        };
-        counts.iter().map(pulse).collect()
+    fn pulses(counts: &[u64]) -> Vec<Pulse> {
+        let mut pulse = Pulse { ns: 0, count: 0 };
+        let mut pulses = Vec::new();
+        for count in counts {
+            pulse = Pulse { ns: pulse.ns + 100_000_000, count: pulse.count + count };
+            pulses.push(pulse);
+        }
+        pulses
     }
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -65,22 +79,23 @@ mod tests {
     #[test]
     fn even_work_is_steady_after_the_time() {
         let even = pulses(&[50; 11]);
-        assert_eq!(Steady::judge(&even[..10], SECOND), None, "too short");
-        assert_eq!(Steady::judge(&even, SECOND), Some(Steady { rate: 500.0, steady: true }));
+        assert_eq!(LoadAlone::if_steady(&even[..10], SECOND), None, "too short");
+        let steady = LoadAlone { rate: 500.0, is_steady: true };
+        assert_eq!(LoadAlone::if_steady(&even, SECOND), Some(steady));
     }
 
     #[test]
     fn a_start_is_waited_out() {
         let mut counts = vec![0, 0, 5, 10, 20, 30, 40, 50, 50, 50, 50];
-        assert_eq!(Steady::judge(&pulses(&counts), SECOND), None);
+        assert_eq!(LoadAlone::if_steady(&pulses(&counts), SECOND), None);
         counts.extend([50; 8]);
-        assert!(Steady::judge(&pulses(&counts), SECOND).unwrap().rate > 450.0);
+        assert!(LoadAlone::if_steady(&pulses(&counts), SECOND).unwrap().rate > 450.0);
     }
 
     #[test]
     fn nothing_is_never_steady() {
-        assert_eq!(Steady::judge(&pulses(&[0; 30]), SECOND), None);
-        assert_eq!(Steady::never(0, &pulses(&[10; 10])).rate, 100.0);
-        assert_eq!(Steady::never(0, &[]).rate, 0.0);
+        assert_eq!(LoadAlone::if_steady(&pulses(&[0; 30]), SECOND), None);
+        assert_eq!(LoadAlone::unsteady(0, &pulses(&[10; 10])).rate, 100.0);
+        assert_eq!(LoadAlone::unsteady(0, &[]).rate, 0.0);
     }
 }

@@ -1,74 +1,146 @@
-//! One trial: spawn the copies and what runs beside them, wait until all are ready, let them go at once, collect.
+//! Measures one trial.
+//!
+//! 1. Spawn the copies and the programs beside them ([`Supervisor::spawn`]).
+//! 2. Wait until all have printed `ready` ([`Supervisor::wait_until_ready`]), then start the
+//!    programs beside the copies.
+//! 3. Tell all copies the same start, a little ahead ([`lead`]), and wait for their ends
+//!    ([`Supervisor::wait_for_copies`]).
+//! 4. Collect the reports ([`collect`]), check them, and prove that the condition was on.
+//! 5. Whatever happened, end all programs and what they have left.
 
-use std::time::Duration;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::setup::{Setup, Side};
-use super::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
-use crate::program::{Program, Stage};
+use super::{Processes, Supervisor, Waited, cpu_time_ns, monotonic_ns, ns};
+use crate::Slow;
+use crate::program::{Command, Program, Stage};
 use crate::protocol::{self, Conclusion};
-use catalogue::Metric;
+use catalogue::{Metric, Test};
 use conditions::{Entered, Refusal};
 use journal::{Copy, Trial};
 use machine::{noise, sample};
 use plan::Window;
+use processes::{Children, Started, last_child};
 
-/// A year: whoever waits for a command ends it.
-const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
+/// A command may be silent for a year: whoever waits for it ends it.
+const COMMAND_SILENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// A load sees `mark` at its next pulse.
-const MARKED: Duration = Duration::from_millis(110);
+/// A load reads `mark` within this time, at its next pulse.
+const MARK_TIME: Duration = Duration::from_millis(110);
 
-/// A program's clock is ahead of ours.
+/// The error of a program whose clock is ahead of ours.
 pub(crate) const IN_THE_FUTURE: &str = "it reports a time in the future";
 
+/// What shows that a sandbox is there, and holds it while its memory is read.
+const HOLDER: &str = "echo ready; exec sleep 86400";
+
+/// A command that takes long is reported this often.
+const SLOW_NOTICE_EVERY: Duration = Duration::from_secs(10);
+
+/// Reports of commands that take long.
+pub(crate) struct Patience<'a> {
+    /// The first report comes this long after the window.
+    pub time: Duration,
+    /// Hears the reports.
+    pub tell: &'a mut dyn FnMut(&Slow),
+}
+
 impl Supervisor<'_> {
-    /// Measures one trial under what was entered; cell, block and time are the caller's to fill in.
-    pub(crate) fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Refusal> {
+    /// Measures one trial under a condition that is on. The caller fills in cell, block and time.
+    pub(crate) fn measure(
+        &mut self,
+        setup: &Setup<'_>,
+        entered: &mut Entered,
+        patience: Option<Patience<'_>>,
+    ) -> Result<Trial, Refusal> {
         let mut processes = Processes::default();
-        let result = self.spawn(setup, &mut processes).and_then(|()| self.run(setup, &mut processes, entered));
+        let spawned = Instant::now();
+        let trial = self
+            .spawn(setup, &mut processes)
+            .and_then(|()| self.wait_until_ready(setup, &mut processes))
+            .and_then(|()| {
+                self.ready_time = spawned.elapsed();
+                self.run_programs(setup, &mut processes, entered, patience)
+            });
+
         self.end(&mut processes);
-        result
+        self.end_trial(setup.test.has_servers);
+        trial
+    }
+
+    /// The memory in KiB of all children that have come since `before`, while a program that does
+    /// nothing is started by each prefix. `None` if it may not be read.
+    pub(crate) fn memory_of(
+        &mut self,
+        (test, folder): (&Test, &Path),
+        prefixes: &[Vec<OsString>],
+        before: &Children,
+    ) -> Result<Option<u64>, Refusal> {
+        let copies = prefixes.iter().map(|prefix| holder(prefix, folder)).collect();
+        let setup = Setup { copies, ..Setup::empty(test) };
+        let mut processes = Processes::default();
+        let memory = self
+            .spawn(&setup, &mut processes)
+            .and_then(|()| self.wait_until_ready(&setup, &mut processes))
+            .map(|()| Children::now().without(before).memory_kib());
+
+        self.end(&mut processes);
+        self.end_trial(false);
+        memory
     }
 
     fn spawn(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Refusal> {
         let count = setup.copies.len();
         for (number, command) in setup.copies.iter().enumerate() {
-            let program = self
-                .start(command)
-                .map_err(|why| if count > 1 { format!("copy {} of {count}: {why}", number + 1) } else { why })?;
+            let program = self.start(command).map_err(|why| {
+                if count > 1 { format!("copy {} of {count}: {why}", number + 1) } else { why }
+            })?;
             processes.copies.push(program);
         }
+
         for Side { role, test, command } in &setup.sides {
             processes.sides.push(self.start(command).map_err(|why| role.blame(test, why.into()))?);
         }
         Ok(())
     }
 
-    fn run(&mut self, setup: &Setup<'_>, processes: &mut Processes, entered: &mut Entered) -> Result<Trial, Refusal> {
-        self.wait_until_ready(setup, processes)?;
-        let alone = self.start_sides(setup, processes)?;
+    fn run_programs(
+        &mut self,
+        setup: &Setup<'_>,
+        processes: &mut Processes,
+        entered: &mut Entered,
+        patience: Option<Patience<'_>>,
+    ) -> Result<Trial, Refusal> {
+        let load = self.start_sides(setup, processes)?;
+
         let window = setup.window;
-        let programs: Vec<u32> = processes.copies.iter().filter_map(number).collect();
+        let programs: Vec<u32> = processes.copies.iter().filter_map(process_number).collect();
         let watch = match setup.test.metric {
             Metric::Latency => self.experiment.watch(&programs, self.machine)?,
             _ => None,
         };
-        let before = (sample(self.machine), cpu_time());
+        let sample_before = sample(self.machine);
+        let tool_cpu_before = cpu_time_ns();
+
         let mut lead = lead(processes.copies.len() * setup.threads as usize, window);
         if !setup.sides.is_empty() {
-            lead += MARKED;
+            lead += MARK_TIME;
         }
-        let start = monotonic() + ns(lead);
+        let start = monotonic_ns() + ns(lead);
         for program in &mut processes.copies {
             program.output.start = start;
             program.send(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
-        let counted = self.count_energy(processes, start, window)?;
-        // A command may take as long as it likes.
-        let patience = if setup.test.is_command() { UNLIMITED } else { self.patience };
-        let limit = lead + window.length() + window.length() + window.around + patience;
-        let ended = |all: &Processes| all.copies.iter().all(Program::ended) || all.side_ended();
-        match self.wait(processes, limit, ended) {
+
+        let counted_energy = self.count_energy(processes, start, window)?;
+        let silence = if setup.test.is_command() { COMMAND_SILENCE } else { self.patience };
+        let limit = lead + window.length() + window.length() + window.around + silence;
+        let patience = patience
+            .filter(|_| setup.test.is_command())
+            .map(|patience| Patience { time: lead + window.length() + patience.time, ..patience });
+        match self.wait_for_copies(processes, limit, patience) {
             Waited::Done => {}
             Waited::Stopped => return Err(Refusal::Stopped),
             Waited::TooLong => {
@@ -79,72 +151,137 @@ impl Supervisor<'_> {
                 .into());
             }
         }
-        let tool = cpu_time();
-        let after = sample(self.machine);
-        let energy = counted.or_else(|| self.metered_energy(start, window));
-        let (background, companion) = self.end_sides(setup, processes, alone)?;
-        let copies = processes.copies.iter().map(|program| collect(program, setup, start));
-        let mut copies = copies.collect::<Result<Vec<_>, _>>()?.concat();
+
+        let tool_cpu = cpu_time_ns().saturating_sub(tool_cpu_before);
+        let sample_after = sample(self.machine);
+        let energy = counted_energy.or_else(|| self.metered_energy(start, window));
+        let sides = self.end_sides(setup, processes, load)?;
+        let (mut copies, error) = collect_all_copies(processes, setup, start)?;
         if let Some(watch) = watch {
             watch.end(&mut copies, start, &self.signals)?;
         }
-        copies.iter_mut().filter_map(|copy| copy.frames.as_mut()).for_each(|frames| frames.overdue = Vec::new());
+        // Only the watch uses them.
+        for frames in copies.iter_mut().filter_map(|copy| copy.frames.as_mut()) {
+            frames.overdue = Vec::new();
+        }
+
         let mut trial = Trial {
             copies,
-            background,
-            noise: Some(noise(&before.0, &after)),
+            error,
+            background: sides.load,
+            noise: Some(noise(&sample_before, &sample_after)),
             energy,
-            tool_cpu_s: Some((tool.saturating_sub(before.1)) as f64 / 1e9),
+            tool_cpu_s: Some(tool_cpu as f64 / 1e9),
             ..Trial::default()
         };
         let end = start + ns(window.length());
-        let evidence = self.experiment.prove(entered, &trial, start..end, companion)?;
+        let evidence = self.experiment.prove(entered, &trial, start..end, sides.companion_count)?;
         trial.evidence = evidence.map(Box::new);
         Ok(trial)
+    }
+
+    /// Waits until the copies have ended, and reports a command that takes longer than `patience`.
+    fn wait_for_copies(
+        &self,
+        processes: &mut Processes,
+        limit: Duration,
+        patience: Option<Patience<'_>>,
+    ) -> Waited {
+        let Some(Patience { time, tell }) = patience else {
+            return self.wait(processes, limit, Processes::have_copies_or_side_ended);
+        };
+
+        let mut next_report = time;
+        loop {
+            match self.wait(processes, next_report, Processes::have_copies_or_side_ended) {
+                Waited::TooLong => {}
+                waited => return waited,
+            }
+            next_report = SLOW_NOTICE_EVERY;
+            let running = processes.copies.first().and_then(|copy| last_child(copy.pid));
+            if let Some(Started { words, time }) = running {
+                tell(&Slow { command: typed_command(&words), time });
+            }
+        }
     }
 
     /// Waits until every program has printed `ready`.
     ///
     /// # Errors
-    /// One of them fails first, or takes too long.
-    pub(crate) fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Refusal> {
-        let is_settled = |program: &Program| program.stage() != Stage::Preparing;
-        let bad = match self.wait(processes, self.patience, |processes| processes.all().all(is_settled)) {
+    /// A program fails before it is ready, or takes too long.
+    pub(crate) fn wait_until_ready(
+        &mut self,
+        setup: &Setup<'_>,
+        processes: &mut Processes,
+    ) -> Result<(), Refusal> {
+        let waited = self.wait(processes, self.patience, |processes| {
+            processes.all().all(|program| program.stage() != Stage::Preparing)
+        });
+        // Programs at this stage are to blame, if there are any.
+        let bad_stage = match waited {
             Waited::Done => Stage::Failed,
             Waited::Stopped => return Err(Refusal::Stopped),
             Waited::TooLong => Stage::Preparing,
         };
-        let seconds = self.patience.as_secs();
-        let failure = |program: &mut Program| match bad {
-            Stage::Failed => never_ready(program),
-            _ => format!("it did not get ready within {seconds} s and was killed; --patience waits longer").into(),
-        };
-        if let Some(program) = processes.copies.iter_mut().find(|program| program.stage() == bad) {
-            return Err(failure(program));
+
+        if let Some(program) =
+            processes.copies.iter_mut().find(|program| program.stage() == bad_stage)
+        {
+            return Err(self.explain_stage(program));
         }
         let mut sides = setup.sides.iter().zip(&mut processes.sides);
-        match sides.find(|(_, program)| program.stage() == bad) {
-            Some((side, program)) => Err(side.role.blame(side.test, failure(program))),
+        match sides.find(|(_, program)| program.stage() == bad_stage) {
+            Some((side, program)) => Err(side.role.blame(side.test, self.explain_stage(program))),
             None => Ok(()),
         }
+    }
+
+    /// Why a program is not ready: it has failed, or takes too long.
+    fn explain_stage(&self, program: &mut Program) -> Refusal {
+        if program.stage() == Stage::Failed {
+            return explain_not_ready(program);
+        }
+
+        let seconds = self.patience.as_secs();
+        format!("it did not get ready within {seconds} s and was killed; --patience waits longer")
+            .into()
+    }
+}
+
+/// A program that holds a sandbox, started by its prefix.
+fn holder<'a>(prefix: &[OsString], folder: &'a Path) -> Command<'a> {
+    let words = ["/bin/sh", "-c", HOLDER].map(OsString::from);
+    let mut words = prefix.iter().cloned().chain(words);
+    // There are three words at least.
+    let path = words.next().map(PathBuf::from).unwrap_or_default();
+    Command { path, args: words.collect(), folder: Some(folder), environment: &[] }
+}
+
+/// A command as its user typed it: without the shell that executes it.
+fn typed_command(words: &[String]) -> String {
+    match words {
+        [_, option, command] if option == "-c" => command.clone(),
+        words => words::shell(words),
     }
 }
 
 /// Why a program failed before it was ready.
-fn never_ready(program: &mut Program) -> Refusal {
-    // What it prints and how it ends may come in two pieces.
+fn explain_not_ready(program: &mut Program) -> Refusal {
+    // It may have printed its last line and not have ended yet, or the other way round.
     program.end();
     program.read_output();
     match program.output.conclusion() {
         Conclusion::Skip(reason) => Refusal::Unavailable(reason),
         Conclusion::Error(reason) => reason.into(),
         Conclusion::Done(_) => "it printed `done` before `ready`".into(),
-        Conclusion::Garbage(why) => program.failure().filter(|_| program.output.is_silent()).unwrap_or(why).into(),
+        Conclusion::Garbage(why) => {
+            program.failure().filter(|_| program.output.is_silent()).unwrap_or(why).into()
+        }
     }
 }
 
-/// Returns what a program reported that has ended.
-pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
+/// The report of a program that has ended.
+pub(crate) fn reported_copies(program: &Program) -> Result<Vec<Copy>, Refusal> {
     match (program.output.conclusion(), program.failure()) {
         (Conclusion::Done(copies), None) => Ok(copies),
         (Conclusion::Done(_), Some(why)) | (Conclusion::Error(why), _) => Err(why.into()),
@@ -153,51 +290,97 @@ pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
     }
 }
 
-/// Returns the number of a program's process.
-fn number(program: &Program) -> Option<u32> {
+fn process_number(program: &Program) -> Option<u32> {
     u32::try_from(program.pid.as_raw_nonzero().get()).ok()
 }
 
-/// Returns the result of one program: one copy, or one of each of its threads.
-fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Refusal> {
-    let mut copies = result(program)?;
-    copies.iter_mut().for_each(|copy| copy.pid = number(program));
-    if copies.len() != setup.threads as usize {
-        return Err(format!("it reports {} threads and should have {}", copies.len(), setup.threads).into());
+/// The checked report of one program: a copy, or one for each of its threads. `start` is that of
+/// the window, in ns of CLOCK_MONOTONIC.
+fn collect_copies(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Refusal> {
+    let mut copies = reported_copies(program)?;
+    for copy in &mut copies {
+        copy.pid = process_number(program);
     }
-    let slices = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.end);
-    let executions = copies.iter().filter_map(|copy| copy.executions.last()).map(|last| start + last.end);
-    if slices.chain(executions).max().unwrap_or(0).max(program.output.latest) > monotonic() {
+    if copies.len() != setup.threads as usize {
+        return Err(format!(
+            "it reports {} threads and should have {}",
+            copies.len(),
+            setup.threads
+        )
+        .into());
+    }
+
+    let slice_ends = copies.iter().filter_map(|copy| Some(start + copy.slices.last()?.end));
+    let execution_ends = copies.iter().filter_map(|copy| Some(start + copy.executions.last()?.end));
+    let latest = slice_ends.chain(execution_ends).max().unwrap_or(0).max(program.output.latest);
+    if latest > monotonic_ns() {
         return Err(IN_THE_FUTURE.into());
     }
-    let (test, first) = (setup.test, &copies[0]);
+
+    // Answers and values are the program's, and stand in its first copy.
+    let test = setup.test;
+    let first = &copies[0];
     protocol::verify(first, test)?;
     if test.value.as_ref().is_some_and(|value| !first.values.contains_key(value)) {
         return Err("it did not report its value".into());
     }
-    let end = ns(setup.window.length());
-    let slept = copies.iter().any(|copy| copy.slices.first().is_some_and(|first| first.start >= end));
+
+    let window_end = ns(setup.window.length());
+    let slept_through = |copy: &Copy| copy.slices.first().is_some_and(|s| s.start >= window_end);
     match (test.metric, &first.frames) {
         (Metric::Latency, Some(_)) => Ok(copies),
-        // A command's are its wake-ups, which the kernel's trace has.
+        // The frames of a command are its wake-ups, which come from the kernel's trace.
         (Metric::Latency, None) if test.is_command() => Ok(copies),
         (Metric::Latency, None) => Err("it did not report its frames".into()),
-        // That a copy slept through the window is the caller's to judge.
-        (_, _) if slept || copies.iter().any(worked) => Ok(copies),
+        // The caller judges copies that slept through the window.
+        (_, _) if copies.iter().any(slept_through) || copies.iter().any(has_worked) => Ok(copies),
         _ => Err("nothing was completed within its window; try --procedure classic".into()),
     }
 }
 
-/// Returns true if anything was done, in time that passed. A frame that is never done is a result; a rate of zero is
-/// not.
-fn worked(copy: &Copy) -> bool {
-    let (first, last) = (copy.slices.first(), copy.slices.last());
-    first.zip(last).is_some_and(|(first, last)| first.start < last.end)
-        && copy.slices.iter().any(|slice| slice.count > 0)
+/// The reports of all copies. If one of several commands that are compared failed after others
+/// were executed, the reports until then, with the error.
+fn collect_all_copies(
+    processes: &Processes,
+    setup: &Setup<'_>,
+    start: u64,
+) -> Result<(Vec<Copy>, Option<String>), Refusal> {
+    let mut copies = Vec::new();
+    for program in &processes.copies {
+        match collect_copies(program, setup, start) {
+            Ok(collected) => copies.extend(collected),
+            Err(refusal) => {
+                return match reports_until_failure(processes, setup) {
+                    Some(reports) => Ok((reports, Some(refusal.to_string()))),
+                    None => Err(refusal),
+                };
+            }
+        }
+    }
+
+    Ok((copies, None))
 }
 
-/// The time between `go` and the common start: enough for every copy to wake up, to touch the memory that a long window
-/// needs, and to sleep.
+/// The reports of the commands that are compared, where one of them failed after others were
+/// executed.
+fn reports_until_failure(processes: &Processes, setup: &Setup<'_>) -> Option<Vec<Copy>> {
+    let [program] = &processes.copies[..] else { return None };
+    let has_failed = matches!(program.output.conclusion(), Conclusion::Error(_));
+    let copies = program.output.reports_until_failure();
+    (has_failed && copies.len() == setup.threads as usize).then_some(copies)
+}
+
+/// True if the copy has done anything, in time that passed: a frame that is never done is a result,
+/// but a rate of zero is none.
+fn has_worked(copy: &Copy) -> bool {
+    let (Some(first), Some(last)) = (copy.slices.first(), copy.slices.last()) else {
+        return false;
+    };
+    first.start < last.end && copy.slices.iter().any(|slice| slice.count > 0)
+}
+
+/// The time between `go` and the common start: enough for every copy to wake up, to touch the
+/// memory that a long window needs, and to sleep.
 fn lead(copies: usize, window: Window) -> Duration {
     Duration::from_millis(20)
         + Duration::from_micros(300) * u32::try_from(copies).unwrap_or(1)

@@ -30,11 +30,20 @@ function cells(records) {
     for (const { cell, score } of record.summary.figures.filter((figure) => !figure.cell.control)) {
       const under = [["load", cell.load], ["condition", cell.condition]].filter(([, name]) => name !== "none");
       const label = cell.label + under.map(([kind, name]) => ` ${kind}=${name}`).join("");
-      const about = { label, copies: cell.copies, unit: cell.unit, lower: cell.metric !== "rate" };
+      const lower = ["time", "latency", "amount"].includes(cell.metric);
+      const about = { label, copies: cell.copies, unit: cell.unit, lower, unknown: cell.metric === "unknown" };
       if (score.value !== null) row(key(cell), about).values[column] = estimate(score);
     }
   });
-  return [...rows.values()];
+  return [...rows.values()].map(inSuitedUnit);
+}
+
+// A row whose small times are in a unit in which they have figures.
+function inSuitedUnit(row) {
+  const known = row.values.filter((value) => value);
+  const { name, factor } = suitedUnit(Math.max(...known.map(([value]) => Math.abs(value))), row.unit);
+  const scaled = (value) => value && value.map((number) => (number === null ? null : number * factor));
+  return { ...row, unit: name, values: row.values.map(scaled) };
 }
 
 const low = (one) => (one[1] === null ? -Infinity : one[1]);
@@ -42,6 +51,7 @@ const high = (one) => (one[2] === null ? Infinity : one[2]);
 
 // The column whose interval lies wholly above those of all others, and the one below; -1 for none.
 function extremes(row) {
+  if (row.unknown) return [-1, -1];
   const known = row.values.map((value, column) => ({ value, column })).filter((one) => one.value);
   const alone = (test) => {
     const found = known.filter((one) => known.every((other) => other === one || test(one.value, other.value)));
@@ -139,7 +149,8 @@ function draw() {
     ...records.map((record) => make("option", { value: record.id, selected: record.id === state.b }, name(record)))];
   const line = (row) => {
     const marks = extremes(row);
-    const unit = [row.unit, row.lower && "lower is better"].filter((part) => part).join("; ");
+    const direction = row.unknown ? "the better direction is unknown" : row.lower && "lower is better";
+    const unit = [row.unit, direction].filter((part) => part).join("; ");
     return make("tr", {}, make("th", { scope: "row" }, `${row.label}, ${row.copies} ${row.copies === 1 ? "copy" : "copies"} `,
       make("small", {}, unit)), ...records.map((_, column) => cell(row, column, base, marks)));
   };

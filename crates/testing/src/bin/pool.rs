@@ -1,6 +1,12 @@
-//! Runs the tests of all binaries side by side, each in a process of its own: `pool BUILT [--ignored]`,
-//! where BUILT is what `cargo build --message-format=json` wrote. What a test may not do beside others
-//! it asks of `testing::Machine` and `testing::host`.
+//! Runs the tests of all binaries side by side, each in a process of its own: `pool BUILT
+//! [--ignored]`, where BUILT is what `cargo build --message-format=json` wrote. A test that cannot
+//! run next to others asks `testing::Machine` or `testing::host`.
+//!
+//! 1. Cargo's messages name the binaries ([`Binary`]), and each lists its tests.
+//! 2. A test that passed before and depends on nothing that has changed does not run ([`Memory`]).
+//! 3. The others run, those first that took longest the last time ([`run_tests`]). One that must be
+//!    alone, and is not, runs again in the end.
+//! 4. What was skipped, left out, left behind by killed runs, or failed is printed.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,11 +19,18 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use unixmark_testing::{CAN_WAIT, LATER};
 
-/// Far more than any test takes; one that takes longer waits for what never comes.
-const FOREVER: Duration = Duration::from_secs(20 * 60);
+/// Far more than any test takes: one that takes longer waits for what never comes.
+const TEST_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 
 /// The binary whose tests `make check` runs.
-const CHECKED: &str = "architecture";
+const CHECK_BINARY: &str = "architecture";
+
+/// Tests of the tool that run at a time for each processor: they compute for a third of their time
+/// and wait for clocks for the rest.
+const WAITING_TESTS_PER_CPU: usize = 2;
+
+/// Lists the tests that take longest, for a clone in which none has run yet.
+const LONGEST: &str = "tests/longest.txt";
 
 /// The test binary of a crate or of the tool.
 struct Binary {
@@ -30,7 +43,7 @@ struct Binary {
 }
 
 impl Binary {
-    /// Returns the test binary that a line of Cargo's messages is about.
+    /// The test binary of a line of Cargo's messages, if it is of one.
     fn read(line: &str, skips: &Path) -> Option<Binary> {
         let message: Value = serde_json::from_str(line).ok()?;
         message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
@@ -42,7 +55,7 @@ impl Binary {
         })
     }
 
-    /// Returns whether its tests compute, as the crates' do; the tool's mostly wait.
+    /// True if its tests compute, as the crates' do; the tool's mostly wait.
     fn computes(&self) -> bool {
         self.folder.parent().is_some_and(|folder| folder.ends_with("crates"))
     }
@@ -55,31 +68,39 @@ impl Binary {
         command
     }
 
-    fn names(&self, words: &[&str]) -> BTreeSet<String> {
-        let output = self.command(["--list", "--format", "terse"].iter().chain(words).copied()).output().unwrap();
+    fn test_names(&self, words: &[&str]) -> BTreeSet<String> {
+        let words = [&["--list", "--format", "terse"], words].concat();
+        let output = self.command(words).output().unwrap();
         assert!(output.status.success(), "{} lists no tests", self.name);
+
         let lines = String::from_utf8(output.stdout).unwrap();
         lines.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
     }
 
     fn tests(&self, is_rest: bool) -> impl Iterator<Item = Test<'_>> {
-        let ignored = self.names(&["--ignored"]);
-        let names = if is_rest { ignored } else { &self.names(&[]) - &ignored };
+        let ignored = self.test_names(&["--ignored"]);
+        let names = if is_rest { ignored } else { &self.test_names(&[]) - &ignored };
         names.into_iter().map(|name| Test { binary: self, name })
     }
 
     /// Prints the tests that are ignored, by the reasons in their `#[ignore]`.
     fn print_ignored(&self) {
-        let names = self.names(&["--ignored"]);
+        let names = self.test_names(&["--ignored"]);
         if names.is_empty() {
             return;
         }
-        let output = self.command(names.iter().map(String::as_str).chain(["--exact"])).output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
+
+        let output =
+            self.command(names.iter().map(String::as_str).chain(["--exact"])).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let ignored = printed
+            .lines()
+            .filter_map(|line| line.strip_prefix("test ")?.split_once(" ... ignored, "));
         let mut by_reason = BTreeMap::<&str, Vec<&str>>::new();
-        for (name, reason) in said.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... ignored, ")) {
+        for (name, reason) in ignored {
             by_reason.entry(reason).or_default().push(name);
         }
+
         for (reason, names) in by_reason {
             println!("  {} ({reason}): {}", self.name, names.join(" "));
         }
@@ -104,26 +125,28 @@ impl<'a> Test<'a> {
         let variable = can_wait.then_some((CAN_WAIT, "1"));
         let (ended, is_over) = mpsc::channel::<()>();
         let title = self.title();
-        std::thread::spawn(move || give_up(&title, &is_over));
+        std::thread::spawn(move || give_up_in_the_end(&title, &is_over));
         let output = self.binary.command(words).envs(variable).output().unwrap();
         drop(ended);
         if output.status.code() == Some(LATER) {
             return Err(self);
         }
+
         let (title, took) = (self.title(), began.elapsed());
         println!("{:8.3} s  {title}", took.as_secs_f64());
-        let is_good = output.status.success();
-        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        if !is_good {
-            println!("{said}");
+        let has_passed = output.status.success();
+        let printed =
+            String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        if !has_passed {
+            println!("{printed}");
         }
-        Ok(Ended { test: self, title, took, is_good, panic: panic(&said) })
+        Ok(Ended { test: self, title, took, has_passed, panic: first_panic(&printed) })
     }
 }
 
 /// Ends the pool where a test does not end.
-fn give_up(title: &str, is_over: &mpsc::Receiver<()>) {
-    if is_over.recv_timeout(FOREVER) == Err(mpsc::RecvTimeoutError::Timeout) {
+fn give_up_in_the_end(title: &str, is_over: &mpsc::Receiver<()>) {
+    if is_over.recv_timeout(TEST_TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
         println!("failed: {title} does not end; `ps -ef --forest` shows what it waits for");
         std::process::exit(1);
     }
@@ -138,35 +161,33 @@ struct Memory {
 }
 
 impl Memory {
-    /// Nothing is remembered of tests that change the system, where all must run, or without git.
+    /// Reads which tests have passed. Nothing is remembered of tests that change the system, where
+    /// all must run, or without git.
     fn read(path: &Path, is_rest: bool) -> Memory {
-        let listed = Command::new("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).output();
-        let listed =
-            listed.ok().filter(|listed| listed.status.success() && !is_rest && !unixmark_testing::all_must_run());
-        let mut sum = Sha256::new();
-        for file in listed.iter().flat_map(|listed| listed.stdout.split(|byte| *byte == 0)) {
-            let file = String::from_utf8_lossy(file);
-            if !file.ends_with(".rs") {
-                sum.update(file.as_bytes());
-                sum.update(std::fs::read(file.as_ref()).unwrap_or_default());
-            }
+        let remembers = !is_rest && !unixmark_testing::all_must_run();
+        let files = if remembers { hash_files() } else { None };
+        let known = std::fs::read_to_string(path).unwrap_or_default();
+        Memory {
+            path: path.to_owned(),
+            files: files.unwrap_or_default(),
+            known: known.lines().map(str::to_owned).collect(),
         }
-        let files = if listed.is_some() {
-            sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-        } else {
-            String::new()
-        };
-        let known = std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect();
-        Memory { path: path.to_owned(), files, known }
     }
 
-    /// Returns the line of a test: what it was built from is in its binary, and for the tool's tests in the tool.
+    /// The line of a test. Its sources are known by its binary, and for the tool's tests by the
+    /// tool, which changes whenever they do.
     fn line(&self, test: &Test<'_>) -> String {
-        let tool = test.binary.path.with_file_name("../unixmark");
-        let binaries = [Some(&test.binary.path), Some(&tool).filter(|_| !test.binary.computes())];
-        let changed = |path: &PathBuf| format!("{:?}", std::fs::metadata(path).and_then(|meta| meta.modified()).ok());
-        let changed: Vec<String> = binaries.into_iter().flatten().map(changed).collect();
-        format!("{} {} {}", self.files, changed.concat().replace(' ', ""), test.title())
+        let mut binaries = vec![test.binary.path.clone()];
+        if !test.binary.computes() {
+            binaries.push(test.binary.path.with_file_name("../unixmark"));
+        }
+
+        let mut modified = String::new();
+        for binary in binaries {
+            let time = std::fs::metadata(binary).and_then(|metadata| metadata.modified()).ok();
+            modified += &format!("{time:?}").replace(' ', "");
+        }
+        format!("{} {modified} {}", self.files, test.title())
     }
 
     fn has(&self, test: &Test<'_>) -> bool {
@@ -175,29 +196,59 @@ impl Memory {
 
     /// Keeps those that passed whole; one that skipped something runs again.
     fn write(&self, passed: &[Test<'_>], ended: &[Ended<'_>], skipped: &BTreeSet<String>) {
-        let whole = |ended: &&Ended| ended.is_good && !skipped.iter().any(|line| line.contains(&ended.test.name));
-        let tests = passed.iter().chain(ended.iter().filter(whole).map(|ended| &ended.test));
-        let lines: String = tests.map(|test| self.line(test) + "\n").collect();
-        if !self.files.is_empty() {
-            std::fs::write(&self.path, lines).unwrap();
+        if self.files.is_empty() {
+            return;
         }
+
+        let has_skipped =
+            |ended: &Ended| skipped.iter().any(|line| line.contains(&ended.test.name));
+        let newly_passed = ended
+            .iter()
+            .filter(|ended| ended.has_passed && !has_skipped(ended))
+            .map(|ended| &ended.test);
+        let lines: String =
+            passed.iter().chain(newly_passed).map(|test| self.line(test) + "\n").collect();
+        std::fs::write(&self.path, lines).unwrap();
     }
 }
 
+/// A hash of the repository's files but Rust's, which binaries are made of; `None` without git.
+fn hash_files() -> Option<String> {
+    let listed =
+        Command::new("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).output().ok()?;
+    if !listed.status.success() {
+        return None;
+    }
+
+    let mut hash = Sha256::new();
+    for file in listed.stdout.split(|byte| *byte == 0) {
+        let file = String::from_utf8_lossy(file);
+        if !file.ends_with(".rs") {
+            hash.update(file.as_bytes());
+            hash.update(std::fs::read(file.as_ref()).unwrap_or_default());
+        }
+    }
+    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A test that has ended.
 struct Ended<'a> {
     test: Test<'a>,
     title: String,
     took: Duration,
-    is_good: bool,
-    /// What its first panic says; empty without one.
+    has_passed: bool,
+    /// The message of its first panic; empty without one.
     panic: String,
 }
 
-/// Returns the message of the first panic in a test's output, in one line.
-fn panic(output: &str) -> String {
+/// The message of the first panic in a test's output, in one line.
+fn first_panic(output: &str) -> String {
+    /// Enough for a comparison of values.
+    const MAX_CHARACTERS: usize = 600;
+
     let lines = output.lines().skip_while(|line| !line.contains("panicked at"));
     let message = lines.skip(1).take_while(|line| !line.starts_with("stack backtrace:"));
-    message.collect::<Vec<&str>>().join(" ").chars().take(600).collect()
+    message.collect::<Vec<&str>>().join(" ").chars().take(MAX_CHARACTERS).collect()
 }
 
 fn main() -> ExitCode {
@@ -206,27 +257,39 @@ fn main() -> ExitCode {
     let is_rest = words.next().is_some_and(|word| word == "--ignored");
     let skips = std::path::absolute(built.with_extension("skips")).unwrap();
     std::fs::write(&skips, "").unwrap();
+
     let messages = std::fs::read_to_string(&built).unwrap();
-    let binaries: Vec<Binary> = messages.lines().filter_map(|line| Binary::read(line, &skips)).collect();
-    let mut binaries: Vec<Binary> = binaries.into_iter().filter(|binary| binary.name != CHECKED).collect();
+    let mut binaries: Vec<Binary> = messages
+        .lines()
+        .filter_map(|line| Binary::read(line, &skips))
+        .filter(|binary| binary.name != CHECK_BINARY)
+        .collect();
     binaries.sort_by(|a, b| a.name.cmp(&b.name));
     restore();
+
     let began = Instant::now();
     let memory = Memory::read(&built.with_extension("passed"), is_rest);
     let (passed, tests): (Vec<Test>, _) =
         binaries.iter().flat_map(|binary| binary.tests(is_rest)).partition(|test| memory.has(test));
-    let ended = run(tests, &built.with_extension("times"));
-    let took = began.elapsed().as_secs_f64();
-    let skipped: BTreeSet<String> = std::fs::read_to_string(&skips).unwrap().lines().map(str::to_owned).collect();
+    let ended = run_tests(tests, &built.with_extension("times"));
+    let seconds = began.elapsed().as_secs_f64();
+
+    let skipped: BTreeSet<String> =
+        std::fs::read_to_string(&skips).unwrap().lines().map(str::to_owned).collect();
     print_list("skipped, in whole or in part:", &skipped);
     if !is_rest {
-        println!("left to `make check`: formatting, clippy, shellcheck and the tests of {CHECKED}.rs");
+        println!(
+            "left to `make check`: formatting, clippy, shellcheck and the tests of {CHECK_BINARY}.rs"
+        );
         println!("left to `make test-all`: other architectures and");
         binaries.iter().for_each(Binary::print_ignored);
     }
-    let left = restore();
-    let failed = ended.iter().filter(|ended| !ended.is_good);
-    let failed: BTreeSet<String> = failed.map(|ended| format!("{}: {}", ended.title, ended.panic)).collect();
+    let left_behind = restore();
+    let failed: BTreeSet<String> = ended
+        .iter()
+        .filter(|ended| !ended.has_passed)
+        .map(|ended| format!("{}: {}", ended.title, ended.panic))
+        .collect();
     print_list("failed:", &failed);
     if !passed.is_empty() {
         println!(
@@ -236,70 +299,119 @@ fn main() -> ExitCode {
         );
     }
     memory.write(&passed, &ended, &skipped);
-    println!("{} tests passed, {} failed in {took:.0} s", ended.len() - failed.len(), failed.len());
-    if failed.is_empty() && left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+
+    println!(
+        "{} tests passed, {} failed in {seconds:.0} s",
+        ended.len() - failed.len(),
+        failed.len()
+    );
+    if failed.is_empty() && left_behind.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Undoes what runs that were killed have left behind, which each command would speak of; returns and prints it.
+/// Undoes what runs that were killed have left behind, which each command would speak of; returns
+/// and prints it.
 fn restore() -> BTreeSet<String> {
     let tool = std::env::current_exe().unwrap().with_file_name("unixmark");
     let output = Command::new(tool).arg("restore").stderr(Stdio::inherit()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let left = said.lines().filter(|line| *line != "there is nothing to undo").map(str::to_owned).collect();
-    print_list("left behind by runs that were killed, and undone:", &left);
-    left
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let left_behind = printed
+        .lines()
+        .filter(|line| *line != "there is nothing to undo")
+        .map(str::to_owned)
+        .collect();
+    print_list("left behind by runs that were killed, and undone:", &left_behind);
+    left_behind
 }
 
 fn print_list(heading: &str, items: &BTreeSet<String>) {
     if !items.is_empty() {
         println!("{heading}");
     }
-    items.iter().for_each(|item| println!("  {item}"));
+    for item in items {
+        println!("  {item}");
+    }
 }
 
-/// Runs tests, those first that took longest the last time, and at the end those that must be alone. Twice as many as
-/// there are processors run at a time: half of them from those that compute, which leave the processors to the others.
-fn run<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
-    let mut last = read_times(times);
-    // The last is taken first. Where nothing is known, long tests of programs and of whole runs come before the many of
-    // the tool.
+/// Runs tests, those first that took longest the last time, and at the end those that must be
+/// alone. Most workers take tests that wait, one of each processor takes those that compute, which
+/// leave the processors to the others; a worker that finds no more of its kind helps the others.
+fn run_tests<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
+    let mut last_times = read_times(times);
+    let longest = std::fs::read_to_string(unixmark_testing::file(LONGEST)).unwrap();
+    // Where nothing is known, long tests of programs and of whole runs come before the many of the
+    // tool. A worker takes the last of a queue first.
     tests.reverse();
-    tests.sort_by_key(|test| last.get(&test.title()).copied().unwrap_or(Duration::MAX));
+    tests.sort_by_cached_key(|test| {
+        let title = test.title();
+        let last_time = last_times.get(&title).copied().unwrap_or(Duration::MAX);
+        (last_time, longest.lines().any(|line| line == title))
+    });
     let (computing, waiting) = tests.into_iter().partition(|test| test.binary.computes());
-    let queues: [Mutex<Vec<Test>>; 2] = [Mutex::new(waiting), Mutex::new(computing)];
-    let (ended, later) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-    let take = |queue: usize| queues[queue % 2].lock().unwrap().pop();
-    let work = |worker: usize| {
-        while let Some(test) = take(worker).or_else(|| take(worker + 1)) {
-            match test.run(true) {
-                Ok(done) => ended.lock().unwrap().push(done),
-                Err(test) => later.lock().unwrap().push(test),
+    let queues = Queues {
+        computing: Mutex::new(computing),
+        waiting: Mutex::new(waiting),
+        ended: Mutex::default(),
+        later: Mutex::default(),
+    };
+
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| queues.work_on([&queues.computing, &queues.waiting]));
+            for _ in 0..WAITING_TESTS_PER_CPU {
+                scope.spawn(|| queues.work_on([&queues.waiting, &queues.computing]));
             }
         }
-    };
-    let work = &work;
-    std::thread::scope(|scope| {
-        for worker in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(move || work(worker));
-        }
     });
-    let alone = later.into_inner().unwrap().into_iter().filter_map(|test| test.run(false).ok());
-    let ended: Vec<Ended> = ended.into_inner().unwrap().into_iter().chain(alone).collect();
-    last.extend(ended.iter().map(|ended| (ended.title.clone(), ended.took)));
-    write_times(times, &last);
+
+    let mut ended = queues.ended.into_inner().unwrap();
+    for test in queues.later.into_inner().unwrap() {
+        ended.extend(test.run(false).ok());
+    }
+    last_times.extend(ended.iter().map(|ended| (ended.title.clone(), ended.took)));
+    write_times(times, &last_times);
     ended
 }
 
+type Queue<'a> = Mutex<Vec<Test<'a>>>;
+
+/// The tests that no worker has taken yet, and those that are done with.
+struct Queues<'a> {
+    computing: Queue<'a>,
+    waiting: Queue<'a>,
+    ended: Mutex<Vec<Ended<'a>>>,
+    /// Those that must be alone.
+    later: Queue<'a>,
+}
+
+impl<'a> Queues<'a> {
+    /// Runs the tests of one queue, and those of the other when there are no more.
+    fn work_on(&self, [first, second]: [&Queue<'a>; 2]) {
+        while let Some(test) = take(first).or_else(|| take(second)) {
+            match test.run(true) {
+                Ok(ended) => self.ended.lock().unwrap().push(ended),
+                Err(test) => self.later.lock().unwrap().push(test),
+            }
+        }
+    }
+}
+
+fn take<'a>(queue: &Queue<'a>) -> Option<Test<'a>> {
+    queue.lock().unwrap().pop()
+}
+
 fn read_times(path: &Path) -> BTreeMap<String, Duration> {
-    let lines = std::fs::read_to_string(path).unwrap_or_default();
-    let parse = |line: &str| {
-        let (seconds, title) = line.split_once(' ')?;
-        Some((title.to_owned(), Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?))
-    };
-    lines.lines().filter_map(parse).collect()
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(parse_time).collect()
+}
+
+/// Reads `SECONDS TITLE`.
+fn parse_time(line: &str) -> Option<(String, Duration)> {
+    let (seconds, title) = line.split_once(' ')?;
+    Some((title.to_owned(), Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?))
 }
 
 fn write_times(path: &Path, times: &BTreeMap<String, Duration>) {
-    let lines: Vec<String> = times.iter().map(|(title, took)| format!("{:.3} {title}\n", took.as_secs_f64())).collect();
+    let lines: Vec<String> =
+        times.iter().map(|(title, took)| format!("{:.3} {title}\n", took.as_secs_f64())).collect();
     std::fs::write(path, lines.concat()).unwrap();
 }

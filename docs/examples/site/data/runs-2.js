@@ -1,1 +1,1 @@
-unixmark.runs([["28ef3306e65ddd8b001783f95ab27fc9","vm","vm","2026-11-25","1f333116a70eef8144b0fdd6957e52bd","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,3,2,1],[]]]);
+unixmark.runs([["27fb87ffd8a57e6f52637d72815bf17f","27fb87ffd8a57e6f52637d72815bf17f","AMD EPYC, Zen 4, 2 CPUs of a shared host","2026-11-23","339605a30600a2481f841bb3399abc50","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,2,0,1],[]],["28ef3306e65ddd8b001783f95ab27fc9","vm","vm","2026-11-25","1f333116a70eef8144b0fdd6957e52bd","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,3,2,1],[]]]);

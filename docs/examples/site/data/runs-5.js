@@ -1,1 +1,1 @@
-unixmark.runs([["50c37d14b04722dc882e0146c435856f","50c37d14b04722dc882e0146c435856f","AMD EPYC, Zen 3, 2 CPUs of a shared host","2026-11-25","5a46bc11e68924f8ef0a7aa8f66a7833","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,3,2,1],[]]]);
+unixmark.runs([["5d811f13ff2778690cd8c6f6f67c676b","5d811f13ff2778690cd8c6f6f67c676b","Dual-processor system of UnixBench's documentation","","1dbecfc0e13e2bd97c9e982980ebd8fd","2 CPUs",[0,0,0,0],["imported"]]]);

@@ -68,9 +68,9 @@ impl BurnInScreen {
 
 impl Chart {
     fn range(&self) -> (f64, f64) {
-        self.values
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)))
+        self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        })
     }
 
     /// Returns a title, and below it a bar for each of the last seconds.
@@ -80,14 +80,15 @@ impl Chart {
         let rows = height.saturating_sub(1);
         let bars = self.bars(columns);
         let row = |below: usize| {
-            let eighth = |bar: &u64| (*bar as usize * rows * 8 / 100).saturating_sub(below * 8).min(8);
+            let eighth =
+                |bar: &u64| (*bar as usize * rows * 8 / 100).saturating_sub(below * 8).min(8);
             Line::plain(bars.iter().map(|bar| EIGHTHS[eighth(bar)]).collect::<String>())
         };
         std::iter::once(Line::dim(title)).chain((0..rows).rev().map(row)).collect()
     }
 
-    /// The last values, from 10 for the lowest to 100 for the highest. The range is at least a tenth
-    /// of the highest, so that noise does not look like a cliff.
+    /// The last values, from 10 for the lowest to 100 for the highest. The range is at least a
+    /// tenth of the highest, so that noise does not look like a cliff.
     fn bars(&self, columns: usize) -> Vec<u64> {
         let (low, high) = self.range();
         let range = (high - low).max(high.abs() / 10.0).max(f64::MIN_POSITIVE);

@@ -17,16 +17,16 @@ use super::status_line::{bar, can_draw, write};
 pub(super) use burnin::BurnInScreen;
 pub(super) use run::RunScreen;
 
-/// Lines of what went wrong that stay on the screen.
-const MESSAGES: usize = 4;
+/// Errors and warnings that stay on the screen, the latest.
+const MAX_MESSAGES: usize = 4;
 
 /// Columns of the bar that shows how much is done.
-const BAR: usize = 30;
+const BAR_WIDTH: usize = 30;
 
 /// Takes the whole terminal, without its cursor.
 const TAKE: &str = "\x1b[?1049h\x1b[?25l";
 
-/// Gives it back.
+/// Gives the terminal back.
 const GIVE_BACK: &str = "\x1b[?25h\x1b[?1049l";
 
 /// The terminal while it is ours; given back when this is dropped.
@@ -70,44 +70,53 @@ impl Line {
         Line { text: text.into(), style: "\x1b[7m" }
     }
 
-    /// Returns the line as it is shown in this many columns: a longer one is cut.
-    fn shown(&self, columns: usize) -> String {
+    /// The line as it is shown in this many columns: a longer one is cut.
+    fn show(&self, columns: usize) -> String {
         let text: String = words::visible(&self.text).chars().take(columns).collect();
         format!("{}{}\x1b[0m\x1b[K", self.style, super::shown(&text))
     }
 }
 
 impl Screen {
-    /// Returns the terminal that stderr is.
+    /// The path of the terminal that stderr is.
     ///
     /// # Errors
-    /// It is not one.
+    /// Stderr is no terminal, or none that can be drawn on.
     pub(crate) fn find() -> Result<PathBuf> {
-        ensure!(std::io::stderr().is_terminal(), "--watch needs a terminal, and stderr is not one; try without it");
-        ensure!(can_draw(), "--watch needs a terminal that it can draw on, and TERM names none; try without it");
-        std::fs::read_link("/proc/self/fd/2").context("the terminal has no name; try without --watch")
+        ensure!(
+            std::io::stderr().is_terminal(),
+            "--watch needs a terminal, and stderr is not one; try without it"
+        );
+        ensure!(
+            can_draw(),
+            "--watch needs a terminal that it can draw on, and TERM names none; try without it"
+        );
+        std::fs::read_link("/proc/self/fd/2")
+            .context("the terminal has no name; try without --watch")
     }
 
-    /// Takes that terminal.
+    /// Takes the terminal.
     ///
     /// # Errors
-    /// It cannot be known when a pause has given it back.
+    /// The kernel refuses a signal handler, which notes that a pause has given the terminal back.
     pub(crate) fn take() -> Result<Screen> {
         let continued = processes::continued()?;
         write(TAKE);
         Ok(Screen { continued })
     }
 
-    /// Draws the lines that `draw` returns for the terminal's size; that it is gone does not matter.
+    /// Draws the lines that `draw` returns for the terminal's size; that it is gone does not
+    /// matter.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(Size) -> Vec<Line>) {
-        let size = terminal_size_of(std::io::stderr()).map_or(Size { columns: 80, rows: 24 }, |(columns, rows)| Size {
-            columns: usize::from(columns.0),
-            rows: usize::from(rows.0),
-        });
+        let size = terminal_size_of(std::io::stderr()).map_or(
+            Size { columns: 80, rows: 24 },
+            |(columns, rows)| Size { columns: usize::from(columns.0), rows: usize::from(rows.0) },
+        );
         let lines = draw(size);
-        let shown: Vec<String> = lines.iter().take(size.rows).map(|line| line.shown(size.columns)).collect();
-        let taken = if self.continued.swap(false, Ordering::Relaxed) { TAKE } else { "" };
-        write(&format!("{taken}\x1b[H{}\x1b[J", shown.join("\r\n")));
+        let texts: Vec<String> =
+            lines.iter().take(size.rows).map(|line| line.show(size.columns)).collect();
+        let take_again = if self.continued.swap(false, Ordering::Relaxed) { TAKE } else { "" };
+        write(&format!("{take_again}\x1b[H{}\x1b[J", texts.join("\r\n")));
     }
 }
 
@@ -124,7 +133,7 @@ struct Messages(VecDeque<String>);
 impl Messages {
     fn add(&mut self, text: String) {
         self.0.push_back(text);
-        if self.0.len() > MESSAGES {
+        if self.0.len() > MAX_MESSAGES {
             self.0.pop_front();
         }
     }
@@ -136,19 +145,28 @@ impl Messages {
 
 /// Two lines: a title, and how much is done.
 fn heading(title: &str, done: f64, left: &str) -> Vec<Line> {
-    vec![Line::bold(title), Line::plain(format!("{} {left}", bar(done, BAR)))]
+    vec![Line::bold(title), Line::plain(format!("{} {left}", bar(done, BAR_WIDTH)))]
 }
 
-/// Returns `head` at the top, `foot` at the bottom, and between them what `body` returns for the rows that are left.
-fn arrange(rows: usize, head: Vec<Line>, body: impl FnOnce(usize) -> Vec<Line>, foot: Vec<Line>) -> Vec<Line> {
+/// Puts `head` at the top, `foot` at the bottom, and between them the lines that `body` has for the
+/// rows that are left.
+fn arrange(
+    rows: usize,
+    head: Vec<Line>,
+    body: impl FnOnce(usize) -> Vec<Line>,
+    foot: Vec<Line>,
+) -> Vec<Line> {
     let room = rows.saturating_sub(head.len() + foot.len());
     let mut body = body(room);
     body.resize(room, Line::plain(""));
     [head, body, foot].concat()
 }
 
-/// Returns what a terminal of 80 columns shows, without its styles.
+/// The lines as a terminal of 80 columns shows them, without styles.
 #[cfg(test)]
 fn plain(lines: &[Line]) -> String {
-    lines.iter().map(|line| format!("|{:<80}|\n", line.text.chars().take(80).collect::<String>())).collect()
+    lines
+        .iter()
+        .map(|line| format!("|{:<80}|\n", line.text.chars().take(80).collect::<String>()))
+        .collect()
 }

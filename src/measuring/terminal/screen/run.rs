@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Line, Messages, Size, arrange, heading};
+use crate::measuring::terminal::{COUNTING, SAMPLING};
 use catalogue::NONE;
 use journal::{Cell, Reading, Trial};
 use machine::{Machine, Sensors};
@@ -11,8 +12,18 @@ use runner::{Event, journal_cell};
 use stats::Estimate;
 use words::clock;
 
-/// The number of samples that are drawn.
-const LAST: usize = 12;
+/// The number of samples that are drawn, the last ones.
+const MAX_BARS: usize = 12;
+
+/// Columns of the names of loads.
+const LOAD_COLUMNS: std::ops::RangeInclusive<usize> = 4..=14;
+
+/// The fewest columns of a test's name, and those of the other fields; the load's are counted.
+const MIN_TEST_COLUMNS: usize = 20;
+const COPIES_COLUMNS: usize = 6;
+const SCORE_COLUMNS: usize = 10;
+const UNIT_COLUMNS: usize = 7;
+const HALF_WIDTH_COLUMNS: usize = 6;
 
 /// The bars that a sample is drawn with, from the smallest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -21,14 +32,17 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 pub(crate) struct RunScreen {
     title: String,
     lines: Vec<Measured>,
+    /// The line that is being measured.
     now: Option<usize>,
+    /// The command, or another thing that is being done.
     command: String,
     block: u32,
     left: Duration,
     done: f64,
-    began: Instant,
+    start: Instant,
     messages: Messages,
     sensors: Sensors,
+    /// The latest reading of the sensors.
     reading: String,
 }
 
@@ -54,7 +68,7 @@ impl RunScreen {
             block: 0,
             left: plan.duration().1,
             done: 0.0,
-            began: Instant::now(),
+            start: Instant::now(),
             messages: Messages::default(),
             sensors: Sensors::find(machine),
             reading: String::new(),
@@ -66,74 +80,109 @@ impl RunScreen {
         match event {
             Event::Begin { number, block, command, left, done, .. } => {
                 if *block != self.block {
-                    self.judge();
+                    self.estimate();
                 }
-                (self.now, self.block, self.left, self.done) = (Some(*number), *block, *left, *done);
+                self.now = Some(*number);
+                self.block = *block;
+                self.left = *left;
+                self.done = *done;
                 self.command.clone_from(command);
             }
-            Event::Counting { cell } => self.command = format!("counting what {} does", cell.test.label),
+            Event::Building(more) => {
+                self.command = format!("making {} of each", words::count(*more, "more build"));
+            }
+            Event::Counting => COUNTING.clone_into(&mut self.command),
+            Event::Sampling => SAMPLING.clone_into(&mut self.command),
+            Event::Slow(slow) => {
+                self.command = format!("{} (running for {})", slow.command, words::clock(slow.time))
+            }
             Event::Ended { cell, trial } => {
                 self.lines[trial.cell].add(trial);
                 if let Some(reason) = trial.error.as_ref().or(trial.skip.as_ref()) {
                     let kind = if trial.error.is_some() { "error" } else { "skipped" };
-                    self.messages.add(format!("{kind}: {} x {}: {reason}", cell.copies, cell.test.label));
+                    self.messages
+                        .add(format!("{kind}: {} x {}: {reason}", cell.copies, cell.test.label));
                 }
-                self.reading = shown(&self.sensors.read(self.began.elapsed().as_secs_f64()));
+                let reading = self.sensors.read(self.start.elapsed().as_secs_f64());
+                self.reading = show_reading(&reading);
             }
         }
     }
 
-    /// Judges the trials so far as the report will, with the drift that all of them show.
-    fn judge(&mut self) {
-        let found = analysis::estimates(self.lines.iter().map(|line| (&line.cell, &line.trials[..])));
+    /// Estimates the scores by the trials so far as the report will, with the drift that all of
+    /// them show.
+    fn estimate(&mut self) {
+        let scores =
+            analysis::estimates(self.lines.iter().map(|line| (&line.cell, &line.trials[..])));
         for line in &mut self.lines {
-            line.score = found.get(&line.cell.id).copied().unwrap_or(line.score);
+            line.score = scores.get(&line.cell.id).copied().unwrap_or(line.score);
         }
     }
 
     /// Draws the whole screen.
     pub(crate) fn draw(&self, size: Size) -> Vec<Line> {
         let left = format!("{:.0} %, at most {} left", self.done * 100.0, clock(self.left));
-        let title = format!("{}  {}", self.title, clock(self.began.elapsed()));
+        let title = format!("{}  {}", self.title, clock(self.start.elapsed()));
         let mut head = heading(&title, self.done, &left);
-        head.push(self.running());
+        head.push(self.activity());
         let mut foot = self.messages.lines();
         foot.push(Line::dim(self.reading.as_str()));
         arrange(size.rows, head, |rows| self.table(size.columns, rows), foot)
     }
 
-    fn running(&self) -> Line {
+    /// The line on what is being done.
+    fn activity(&self) -> Line {
         match self.now {
             Some(_) => Line::plain(format!("block {}  {}", self.block + 1, self.command)),
             None => Line::plain("preparing"),
         }
     }
 
-    /// Returns the table in as many rows; the one that is measured stays in sight.
+    /// Lays out at most `rows` lines of the table, so that the one that is measured is among them.
     fn table(&self, columns: usize, rows: usize) -> Vec<Line> {
-        let loads = self.lines.iter().map(|line| line.cell.key.load.as_str()).filter(|load| *load != NONE);
-        // No column for loads if there is none.
-        let load = loads.map(|load| load.len().clamp(4, 14)).max();
+        // There is no column for loads if there is no load.
+        let load_columns = self
+            .lines
+            .iter()
+            .map(|line| line.cell.key.load.as_str())
+            .filter(|load| *load != NONE)
+            .map(|load| load.len().clamp(*LOAD_COLUMNS.start(), *LOAD_COLUMNS.end()))
+            .max();
+        let widths = field_widths(columns, load_columns.unwrap_or(0));
+        let heads = ["Test", "Copies", "Load", "Score", "Unit", "±", "Trials"].map(str::to_owned);
+        let mut table = vec![Line::bold(lay_out(&heads, &widths))];
+
         let room = rows.saturating_sub(1);
         let skipped = self.now.map_or(0, |now| (now + 1).saturating_sub(room));
-        let head = ["Test", "Copies", "Load", "Score", "Unit", "±", "Trials"].map(str::to_owned);
-        let shown = self.lines.iter().enumerate().skip(skipped).take(room).map(|(number, line)| {
-            let text = laid_out(&line.row(), columns, load);
-            if self.now == Some(number) { Line::reversed(text) } else { Line::plain(text) }
-        });
-        std::iter::once(Line::bold(laid_out(&head, columns, load))).chain(shown).collect()
+        for (number, line) in self.lines.iter().enumerate().skip(skipped).take(room) {
+            let text = lay_out(&line.row(), &widths);
+            let is_measured = self.now == Some(number);
+            table.push(if is_measured { Line::reversed(text) } else { Line::plain(text) });
+        }
+        table
     }
 }
 
-/// Returns the fields of a row side by side; the first gets the columns that the others leave.
-fn laid_out(fields: &[String; 7], columns: usize, load: Option<usize>) -> String {
-    let widths = [6, load.unwrap_or(0), 10, 7, 6, LAST];
-    let others: usize = widths.iter().filter(|width| **width > 0).map(|width| width + 1).sum();
-    let first = columns.saturating_sub(others).max(20);
-    let all = std::iter::once(first).chain(widths);
-    let shown = fields.iter().zip(all).filter(|(_, width)| *width > 0);
-    let cut = |(field, width): (&String, usize)| format!("{:<width$}", field.chars().take(width).collect::<String>());
-    shown.map(cut).collect::<Vec<String>>().join(" ")
+/// The columns of each field; the first has those that the others leave.
+fn field_widths(columns: usize, load_columns: usize) -> [usize; 7] {
+    let others =
+        [COPIES_COLUMNS, load_columns, SCORE_COLUMNS, UNIT_COLUMNS, HALF_WIDTH_COLUMNS, MAX_BARS];
+    let taken: usize = others.iter().filter(|width| **width > 0).map(|width| width + 1).sum();
+    let test_columns = columns.saturating_sub(taken).max(MIN_TEST_COLUMNS);
+    let [copies, load, score, unit, half_width, bars] = others;
+    [test_columns, copies, load, score, unit, half_width, bars]
+}
+
+/// The fields of a row next to each other, each cut to its width; one without columns is left out.
+fn lay_out(fields: &[String; 7], widths: &[usize; 7]) -> String {
+    let mut cut_fields = Vec::new();
+    for (field, width) in fields.iter().zip(widths) {
+        if *width > 0 {
+            let cut: String = field.chars().take(*width).collect();
+            cut_fields.push(format!("{cut:<width$}"));
+        }
+    }
+    cut_fields.join(" ")
 }
 
 impl Measured {
@@ -171,28 +220,37 @@ impl Measured {
     }
 }
 
-/// Returns a bar for each of the last samples.
+/// A bar for each of the last samples.
 fn bars(samples: &[f64]) -> String {
-    let last = &samples[samples.len().saturating_sub(LAST)..];
-    let (low, high) =
-        last.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(*value), high.max(*value)));
+    let last = &samples[samples.len().saturating_sub(MAX_BARS)..];
+    let min = last.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = last.iter().copied().fold(0.0, f64::max);
+
     // Bars begin at half of the smallest sample, so that noise of 1 % is not drawn as a cliff.
-    let floor = low / 2.0;
-    let place = |value: &f64| ((value - floor) / (high - floor).max(f64::MIN_POSITIVE) * 7.0).round().clamp(0.0, 7.0);
-    last.iter().map(|value| BARS[place(value) as usize]).collect()
+    let floor = min / 2.0;
+    let span = (max - floor).max(f64::MIN_POSITIVE);
+    last.iter()
+        .map(|value| BARS[((value - floor) / span * 7.0).round().clamp(0.0, 7.0) as usize])
+        .collect()
 }
 
-/// Returns the sensors' readings in a line.
-fn shown(reading: &Reading) -> String {
-    let clocks: Vec<f64> = reading.frequency.iter().map(|(_, mhz)| *mhz).collect();
-    let mean = stats::mean(&clocks);
-    let parts = [
-        reading.hottest(None).map(|(name, celsius)| format!("{name} {celsius:.0} °C")),
-        (!clocks.is_empty()).then(|| format!("{mean:.0} MHz")),
-        reading.power.iter().next().map(|(name, watts)| format!("{name} {watts:.0} W")),
-        reading.steal.map(|steal| format!("steal {steal:.1} %")),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+/// The sensors' readings in a line.
+fn show_reading(reading: &Reading) -> String {
+    let mut parts = Vec::new();
+    if let Some((name, celsius)) = reading.hottest(None) {
+        parts.push(format!("{name} {celsius:.0} °C"));
+    }
+    let clocks_mhz: Vec<f64> = reading.frequency.iter().map(|(_, mhz)| *mhz).collect();
+    if !clocks_mhz.is_empty() {
+        parts.push(format!("{:.0} MHz", stats::mean(&clocks_mhz)));
+    }
+    if let Some((name, watts)) = reading.power.iter().next() {
+        parts.push(format!("{name} {watts:.0} W"));
+    }
+    if let Some(steal) = reading.steal {
+        parts.push(format!("steal {steal:.1} %"));
+    }
+    parts.join("  ")
 }
 
 #[cfg(test)]
@@ -243,7 +301,10 @@ mod tests {
         insta::assert_snapshot!(plain(&watch.draw(Size { columns: 80, rows: 12 })));
         let small = watch.draw(Size { columns: 80, rows: 7 });
         assert_eq!(small.len(), 7);
-        assert!(small[4].text.starts_with("Pipe Throughput"), "the one that is measured: {small:?}");
+        assert!(
+            small[4].text.starts_with("Pipe Throughput"),
+            "the one that is measured: {small:?}"
+        );
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::{Effect, Measure, Results, Sides, Verdict, enough_cost, suspects};
+use analysis::cost::{is_precise, suspects};
+use analysis::{Effect, Measure, Results, Sides, Verdict};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, End, Ended, Energy, Evidence, Recorder, Schedule, Slice, Trail, Trial, Usage};
+use journal::{
+    Cell, Copy, End, Ended, Energy, Evidence, Recorder, Schedule, Slice, Trail, Trial, Usage,
+};
 use stats::Method;
 
 use super::made::{Machine, Made, Order, effects};
@@ -12,7 +15,8 @@ use super::made::{Machine, Made, Order, effects};
 const ALL: &str = "audit=all";
 const ON: &str = "audit=on";
 
-/// What the conditions do to tests: system calls lose most of their rate, exec a little, arithmetic nothing.
+/// What the conditions do to tests: system calls lose most of their rate, exec a little, arithmetic
+/// nothing.
 fn effect(cell: &Cell) -> f64 {
     match (cell.key.test.as_str(), cell.key.condition.as_str()) {
         ("syscall", ALL) => (0.148_f64).ln(),
@@ -33,7 +37,8 @@ fn run(blocks: u32) -> Made {
     for cell in &mut made.journal.cells {
         let place: usize = cell.key.test[1..].parse().unwrap();
         let (test, label, category) = tests[place];
-        (cell.key.test, cell.label, cell.category) = (test.to_owned(), label.to_owned(), category.to_owned());
+        (cell.key.test, cell.label, cell.category) =
+            (test.to_owned(), label.to_owned(), category.to_owned());
     }
     let mut machine = Machine::new(7, 0.002);
     machine.drift = 0.0;
@@ -63,11 +68,20 @@ fn audited(mut made: Made) -> Made {
             sink_cpu_s: 0.3,
             ..Trail::default()
         };
-        let figures = BTreeMap::from([("rules".to_owned(), (f64::from(3 + trial.block % 2), "rules".to_owned()))]);
+        let figures = BTreeMap::from([(
+            "rules".to_owned(),
+            (f64::from(3 + trial.block % 2), "rules".to_owned()),
+        )]);
         let notes = vec!["enabled=1 in the kernel's status".to_owned()];
         trial.evidence = Some(Box::new(Evidence { figures, notes, trail: Some(trail) }));
         trial.copies[0].values.insert("calls".to_owned(), (5.0, "calls".to_owned()));
-        let usage = Usage { user: 0.5, system: 0.25, child_user: 0.125, child_system: 0.125, ..Usage::default() };
+        let usage = Usage {
+            user: 0.5,
+            system: 0.25,
+            child_user: 0.125,
+            child_system: 0.125,
+            ..Usage::default()
+        };
         trial.copies[0].usage = Some(usage);
     }
     made
@@ -92,26 +106,38 @@ fn what_costs_is_told_with_its_size() {
     assert_eq!((results.figures.len(), results.controls().len()), (12, 4));
     let cost = results.cost().unwrap();
     assert_eq!((cost.against.as_str(), cost.threshold), ("audit=off", 1.0));
-    let names: Vec<&str> = cost.conditions.iter().map(|condition| condition.name.as_str()).collect();
+    let names: Vec<&str> =
+        cost.conditions.iter().map(|condition| condition.name.as_str()).collect();
     assert_eq!(names, [ON, ALL]);
     let all = &cost.conditions[1];
-    let syscall = all.effects.iter().find(|effect| effect.comparison.cell.key.test == "syscall").unwrap();
+    let syscall =
+        all.effects.iter().find(|effect| effect.comparison.cell.key.test == "syscall").unwrap();
     let one = &syscall.comparison;
     let twelve = Sides { a: 12, b: 12 };
-    assert_eq!((one.verdict, one.method, one.n, one.pairs.len()), (Verdict::Slower, Method::SignedRank, twelve, 12));
+    assert_eq!(
+        (one.verdict, one.method, one.n, one.pairs.len()),
+        (Verdict::Slower, Method::SignedRank, twelve, 12)
+    );
     assert!(one.delta.low < -85.2 + 0.3 && one.delta.high > -85.2 - 0.3, "{:?}", one.delta);
     assert!((one.time_factor().unwrap() - 6.76).abs() < 0.1);
     assert!((one.b / one.a - 0.148).abs() < 0.002 && (one.pairs[3].delta + 85.2).abs() < 1.0);
     assert!(syscall.floor.is_none() && cost.widening == 1.0, "{syscall:?}");
     let verdicts = |place: usize| -> Vec<&str> {
-        cost.conditions[place].effects.iter().map(|effect| effect.comparison.verdict.word()).collect()
+        cost.conditions[place]
+            .effects
+            .iter()
+            .map(|effect| effect.comparison.verdict.word())
+            .collect()
     };
     assert_eq!(verdicts(0), ["same"; 4]);
     assert_eq!(BTreeSet::from_iter(verdicts(1)), BTreeSet::from(["slower", "same"]));
     assert!(cost.control.iter().all(|effect| effect.comparison.verdict.word() == "same"));
     let index = &all.totals.iter().find(|total| total.id == "system").unwrap().mean;
     let expected = 100.0 * ((0.148_f64.ln() + 0.85_f64.ln()) / 4.0).exp_m1();
-    assert!((index.delta.value - expected).abs() < 0.5 && index.delta.low < index.delta.high, "{index:?}");
+    assert!(
+        (index.delta.value - expected).abs() < 0.5 && index.delta.low < index.delta.high,
+        "{index:?}"
+    );
     assert_eq!((index.rates, index.worst.key.test.as_str()), (4, "syscall"));
     assert!(all.totals.iter().any(|total| total.id == "all"));
     assert_eq!(cost.losses(5.0).len(), 2);
@@ -140,10 +166,15 @@ fn the_sentence_says_what_is_lost_first() {
 #[test]
 fn energy_is_judged_for_itself() {
     let plain = run(12).cost(&catalogue());
-    let cost = metered(run(12), |cell| if cell.key.condition == ALL { 50.0 } else { 40.0 }).cost(&catalogue());
+    let cost = metered(run(12), |cell| if cell.key.condition == ALL { 50.0 } else { 40.0 })
+        .cost(&catalogue());
     for (condition, plain) in cost.conditions.iter().zip(&plain.conditions) {
-        let of = |is_energy| condition.effects.iter().filter(move |one| one.comparison.is_energy() == is_energy);
-        let told = |effect: &Effect| (effect.comparison.verdict, effect.comparison.delta, effect.comparison.q);
+        let of = |is_energy| {
+            condition.effects.iter().filter(move |one| one.comparison.is_energy() == is_energy)
+        };
+        let told = |effect: &Effect| {
+            (effect.comparison.verdict, effect.comparison.delta, effect.comparison.q)
+        };
         assert!(
             of(false).map(told).eq(plain.effects.iter().map(told)),
             "a meter changes nothing of what is called of speed"
@@ -151,7 +182,8 @@ fn energy_is_judged_for_itself() {
         for effect in of(true) {
             let one = &effect.comparison;
             let is_all = one.cell.key.condition == ALL;
-            let change = 100.0 * (if is_all { 1.25 / self::effect(&one.cell).exp() } else { 1.0 } - 1.0);
+            let change =
+                100.0 * (if is_all { 1.25 / self::effect(&one.cell).exp() } else { 1.0 } - 1.0);
             let found = one.change();
             assert!(found.low - 1.0 < change && change < found.high + 1.0, "{change}: {found:?}");
             assert_eq!(one.verdict.word(), if is_all { "worse" } else { "same" }, "{one:?}");
@@ -174,8 +206,11 @@ fn energies_whose_control_differs_are_less_certain() {
     assert!(notes.contains(told), "{notes}");
     assert!(notes.contains("shows no difference (4 comparisons)"), "{notes}");
     let equal = metered(run(12), |_| 40.0).cost(&catalogue());
-    for (wide, narrow) in effects(&cost).iter().zip(effects(&equal)).filter(|(one, _)| one.comparison.is_energy()) {
-        let [wide, narrow] = [&wide.comparison.delta, &narrow.comparison.delta].map(|delta| delta.high - delta.low);
+    for (wide, narrow) in
+        effects(&cost).iter().zip(effects(&equal)).filter(|(one, _)| one.comparison.is_energy())
+    {
+        let [wide, narrow] =
+            [&wide.comparison.delta, &narrow.comparison.delta].map(|delta| delta.high - delta.low);
         assert!(wide > 2.0 * narrow, "{wide} {narrow}");
     }
 }
@@ -187,18 +222,28 @@ fn trails_are_counted_per_count_and_in_all() {
         .journal
         .trials
         .iter()
-        .filter(|trial| made.journal.cells[trial.cell].key.test == "syscall" && trial.evidence.is_some())
+        .filter(|trial| {
+            made.journal.cells[trial.cell].key.test == "syscall" && trial.evidence.is_some()
+        })
         .map(|trial| trial.copies[0].slices[0].count)
         .sum();
     let cost = made.cost(&catalogue());
     let effect = &cost.conditions[1].effects[place(&cost.conditions[1].effects, "syscall")];
     let trail = effect.trail.unwrap();
     let near = |is: f64, should: f64| (is / should - 1.0).abs() < 1e-9;
-    assert!(near(trail.events_per, 3.0) && near(trail.bytes_per, 1251.0) && near(trail.bytes_per_event, 417.0));
+    assert!(
+        near(trail.events_per, 3.0)
+            && near(trail.bytes_per, 1251.0)
+            && near(trail.bytes_per_event, 417.0)
+    );
     assert!(near(trail.bytes_per_second, 1251.0 * counted as f64 / 12.0));
     assert_eq!((trail.events, trail.bytes), (3 * counted + 60, 417 * (3 * counted + 60)));
     assert_eq!((trail.lost, trail.backlog), (0, 11));
-    assert!(near(trail.waited, 0.25) && near(trail.outside_cpu, 0.5) && (trail.queued - 0.1).abs() < 1e-5);
+    assert!(
+        near(trail.waited, 0.25)
+            && near(trail.outside_cpu, 0.5)
+            && (trail.queued - 0.1).abs() < 1e-5
+    );
     assert_eq!(effect.calls, Some(5.0));
     // Programs without auditing told no processor time here.
     assert_eq!(effect.cpu_ns, None);
@@ -218,8 +263,9 @@ fn processor_time_is_of_programs_and_their_children() {
     for trial in &mut made.journal.trials {
         let all = made.journal.cells[trial.cell].key.condition == ALL;
         let (user, system) = if all { (0.25, 0.5) } else { (0.25, 0.0) };
-        trial.copies[0].slices =
-            [[0, 100_000_000, 250_000], [100_000_000, 1_000_000_000, 750_000]].map(Slice::from).to_vec();
+        trial.copies[0].slices = [[0, 100_000_000, 250_000], [100_000_000, 1_000_000_000, 750_000]]
+            .map(Slice::from)
+            .to_vec();
         trial.copies[0].usage = Some(Usage { user, system, child_user: 0.25, ..Usage::default() });
     }
     let cost = made.cost(&catalogue());
@@ -235,12 +281,17 @@ fn times_and_copies_are_told_apart() {
         (cell.metric, cell.unit, cell.scale) = (Metric::Time, "ns".to_owned(), 1e9);
         cell.key.copies = if cell.id < 3 { 1 } else { 4 };
     }
-    made.measure(&mut Machine::new(5, 0.002), 0..12, Order::Whole, |cell| -0.5 * f64::from(cell.key.copies));
+    made.measure(&mut Machine::new(5, 0.002), 0..12, Order::Whole, |cell| {
+        -0.5 * f64::from(cell.key.copies)
+    });
     let cost = made.cost(&catalogue());
     let found = effects(&cost);
     // Fewer counts in the same time are more ns per count, and that is a loss.
     let one = &found[0].comparison;
-    assert!(one.b > one.a && (one.delta.value - 100.0 * (-0.5_f64).exp_m1()).abs() < 1.0, "{one:?}");
+    assert!(
+        one.b > one.a && (one.delta.value - 100.0 * (-0.5_f64).exp_m1()).abs() < 1.0,
+        "{one:?}"
+    );
     assert!((one.time_factor().unwrap() - 1.65).abs() < 0.02);
     assert_eq!(
         cost.conditions[0].sentence,
@@ -253,14 +304,22 @@ fn times_and_copies_are_told_apart() {
 fn few_blocks_are_undecided_and_say_so() {
     let cost = run(5).cost(&catalogue());
     assert_eq!(cost.conditions[1].effects[0].comparison.method, Method::Student);
-    assert!(cost.notes.iter().any(|note| note.starts_with("fewer than six blocks")), "{:?}", cost.notes);
-    // The least p value of six blocks is 2/2⁶: no difference among eight comparisons is called alone.
+    assert!(
+        cost.notes.iter().any(|note| note.starts_with("fewer than six blocks")),
+        "{:?}",
+        cost.notes
+    );
+    // The least p value of six blocks is 2/2⁶: no difference among eight comparisons is called
+    // alone.
     let cost = run(6).cost(&catalogue());
-    let told = cost.notes.iter().any(|note| {
-        note.contains("with fewer than 9 blocks no single difference among 8 comparisons can be significant")
+    let told = cost.caveats.iter().any(|note| {
+        note.contains(
+            "with fewer than 9 blocks no single difference among 8 comparisons can be significant",
+        )
     });
-    assert!(told, "{:?}", cost.notes);
-    let syscall = &cost.conditions[1].effects[place(&cost.conditions[1].effects, "syscall")].comparison;
+    assert!(told, "{:?}", cost.caveats);
+    let syscall =
+        &cost.conditions[1].effects[place(&cost.conditions[1].effects, "syscall")].comparison;
     assert_eq!(syscall.verdict, Verdict::Undecided(f64::INFINITY));
     assert!(syscall.delta.high < -80.0);
     let cost = Made::new(2, &["audit=off", ALL]).cost(&catalogue());
@@ -290,19 +349,26 @@ fn what_failed_is_told() {
     }
     let cost = made.cost(&catalogue());
     let reason = |condition: &str, test: &str| {
-        let gap = cost.missing.iter().find(|gap| gap.key.condition == condition && gap.key.test == test);
+        let gap =
+            cost.missing.iter().find(|gap| gap.key.condition == condition && gap.key.test == test);
         gap.map(|gap| gap.reason.as_str())
     };
     assert_eq!(reason(ALL, "execl"), Some("it crashed"));
     let nothing = "there is nothing to compare it with: audit=off failed: it crashed";
-    assert_eq!((reason(ON, "whetstone-double"), reason(ALL, "whetstone-double")), (Some(nothing), Some(nothing)));
+    assert_eq!(
+        (reason(ON, "whetstone-double"), reason(ALL, "whetstone-double")),
+        (Some(nothing), Some(nothing))
+    );
     assert_eq!(reason(ON, "execl"), None);
     let effects = &cost.conditions[1].effects;
     assert_eq!(effects[place(effects, "dhry2reg")].comparison.n, Sides { a: 10, b: 10 });
     let warnings = &effects[place(effects, "dhry2reg")].comparison.warnings;
-    assert!(warnings.contains(&analysis::Remark::SomeBlocks { blocks: 10, of: 12 }), "{warnings:?}");
+    assert!(
+        warnings.contains(&analysis::Remark::SomeBlocks { blocks: 10, of: 12 }),
+        "{warnings:?}"
+    );
     assert_eq!(effects[place(effects, "syscall")].comparison.n, Sides { a: 12, b: 12 });
-    assert!(cost.notes.iter().any(|note| note.contains("trials failed")), "{:?}", cost.notes);
+    assert!(cost.caveats.iter().any(|note| note.contains("trials failed")), "{:?}", cost.caveats);
 }
 
 #[test]
@@ -314,7 +380,9 @@ fn a_second_look_confirms_or_takes_back() {
         .journal
         .cells
         .iter()
-        .filter(|cell| ["syscall", "execl"].contains(&cell.key.test.as_str()) && cell.key.condition != ON)
+        .filter(|cell| {
+            ["syscall", "execl"].contains(&cell.key.test.as_str()) && cell.key.condition != ON
+        })
         .map(|cell| cell.id)
         .collect();
     assert_eq!(numbers, expected);
@@ -322,18 +390,28 @@ fn a_second_look_confirms_or_takes_back() {
     // In fresh blocks exec loses nothing.
     let mut again = made.clone();
     let mut machine = Machine::new(8, 0.002);
-    again.measure(&mut machine, 12..24, Order::Whole, |cell| if cell.key.test == "execl" { 0.0 } else { effect(cell) });
-    let fresh = again.journal.trials.into_iter().filter(|trial| trial.block >= 12 && numbers.contains(&trial.cell));
+    again.measure(&mut machine, 12..24, Order::Whole, |cell| {
+        if cell.key.test == "execl" { 0.0 } else { effect(cell) }
+    });
+    let fresh = again
+        .journal
+        .trials
+        .into_iter()
+        .filter(|trial| trial.block >= 12 && numbers.contains(&trial.cell));
     made.journal.trials.extend(fresh.map(|trial| Trial { second: true, ..trial }));
     let cost = made.cost(&catalogue());
     let all = &cost.conditions[1].effects;
-    let confirmed = |test: &str| (all[place(all, test)].comparison.n.b, all[place(all, test)].confirmed);
+    let confirmed =
+        |test: &str| (all[place(all, test)].comparison.n.b, all[place(all, test)].confirmed);
     assert_eq!(confirmed("syscall"), (12, Some(true)));
     assert_eq!(confirmed("execl"), (12, Some(false)));
     assert_eq!(confirmed("dhry2reg"), (12, None));
     assert_eq!(cost.losses(5.0).len(), 1);
     let sentence = &cost.conditions[1].sentence;
-    assert!(sentence.contains("a second look does not confirm the loss of Execl Throughput"), "{sentence}");
+    assert!(
+        sentence.contains("a second look does not confirm the loss of Execl Throughput"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -341,15 +419,26 @@ fn what_was_measured_first_is_compared_without_blocks() {
     let mut made = run(12);
     let cells = made.journal.cells.len();
     for place in 0..4 {
-        let mut off = made.journal.cells.iter().filter(|cell| cell.key.condition == "audit=off" && !cell.control);
+        let mut off = made
+            .journal
+            .cells
+            .iter()
+            .filter(|cell| cell.key.condition == "audit=off" && !cell.control);
         let like = off.nth(place).unwrap().clone();
-        made.journal.cells.push(Cell { id: cells + place, key: like.key.under("audit=never-on"), first: true, ..like });
+        made.journal.cells.push(Cell {
+            id: cells + place,
+            key: like.key.under("audit=never-on"),
+            first: true,
+            ..like
+        });
     }
     let before = made.journal.trials.clone();
     for trial in before {
         let cell = &made.journal.cells[trial.cell];
         if cell.key.condition == "audit=off" && !cell.control {
-            let like = |other: &&Cell| other.key.condition == "audit=never-on" && other.key.test == cell.key.test;
+            let like = |other: &&Cell| {
+                other.key.condition == "audit=never-on" && other.key.test == cell.key.test
+            };
             let id = made.journal.cells.iter().find(like).unwrap().id;
             let mut trial = Trial { cell: id, ..trial };
             // As in other blocks, and syscall does twice as much.
@@ -359,7 +448,8 @@ fn what_was_measured_first_is_compared_without_blocks() {
         }
     }
     let cost = made.cost(&catalogue());
-    let first = cost.conditions.iter().find(|condition| condition.name == "audit=never-on").unwrap();
+    let first =
+        cost.conditions.iter().find(|condition| condition.name == "audit=never-on").unwrap();
     let syscall = &first.effects[place(&first.effects, "syscall")];
     assert_eq!(syscall.comparison.method, Method::RankSum);
     assert!(syscall.comparison.pairs.is_empty() && syscall.floor.is_some());
@@ -370,7 +460,11 @@ fn what_was_measured_first_is_compared_without_blocks() {
         "{:?}",
         cost.notes
     );
-    assert!(first.sentence.starts_with("audit=never-on shows no cost; System Call Overhead gains 100 %"));
+    assert!(
+        first
+            .sentence
+            .starts_with("audit=never-on shows no cost; System Call Overhead gains 100 %")
+    );
     assert!(first.totals.iter().any(|total| total.id == "all" && total.mean.delta.bounded()));
 }
 
@@ -394,10 +488,16 @@ fn interactive(late: &[f64], frames: u64) -> Made {
             for number in 0..frames {
                 let planned = number * 10_000_000;
                 let wait = (late * 1e3 * (1.0 + 0.1 * (number % 10) as f64) * speed.exp()) as u64;
-                let frame = journal::Frame { planned, sent: planned, woke: planned + wait, done: Some(planned + wait) };
+                let frame = journal::Frame {
+                    planned,
+                    sent: planned,
+                    woke: planned + wait,
+                    done: Some(planned + wait),
+                };
                 recorder.add(frame);
             }
-            let copies = vec![Copy { frames: Some(Box::new(recorder.finish(None))), ..Copy::default() }];
+            let copies =
+                vec![Copy { frames: Some(Box::new(recorder.finish(None))), ..Copy::default() }];
             made.journal.trials.push(Trial { cell: cell.id, block, copies, ..Trial::default() });
         }
     }
@@ -421,7 +521,10 @@ fn latencies_are_compared_by_percentiles_and_deadlines() {
     assert!(met.delta.low < 0.0 && met.delta.high > 0.0, "{met:?}");
     let sentence = &cost.conditions[0].sentence;
     assert!(sentence.starts_with("thp=never costs time; p"), "{sentence}");
-    assert!(sentence.contains(" of Test of t0 is ") && sentence.contains("x) as long"), "{sentence}");
+    assert!(
+        sentence.contains(" of Test of t0 is ") && sentence.contains("x) as long"),
+        "{sentence}"
+    );
     let few = interactive(&[100.0, 300.0], 480).cost(&catalogue());
     assert_eq!(effects(&few).len(), 2);
     assert_eq!(few.missing[0].reason, "p99 needs 1000 frames per trial; these have 480");
@@ -431,9 +534,14 @@ fn latencies_are_compared_by_percentiles_and_deadlines() {
 fn widths_decide_when_it_is_enough() {
     let ask_for = |made: &Made, precision: Option<f64>| {
         let trials = made.trials();
-        let all: Vec<(&Cell, &[Trial])> =
-            made.journal.cells.iter().zip(&trials).map(|(cell, trials)| (cell, &trials[..])).collect();
-        enough_cost(&all[..], precision)
+        let all: Vec<(&Cell, &[Trial])> = made
+            .journal
+            .cells
+            .iter()
+            .zip(&trials)
+            .map(|(cell, trials)| (cell, &trials[..]))
+            .collect();
+        is_precise(&all[..], precision)
     };
     let ask = |made: &Made| ask_for(made, None);
     let noisy = |noise: f64, loss: f64| {
@@ -479,9 +587,8 @@ fn a_machine_that_drifts_is_told_of() {
         let mut made = Made::new(3, &["audit=off", ALL]);
         made.measure(&mut machine, 0..12, Order::Whole, |_| 0.0);
         made.journal.end = Some(End { reason: Ended::Budget, seconds: 60.0 });
-        let notes = made.cost(&catalogue()).notes;
-        assert!(notes.iter().any(|note| note.contains("the budget was spent")));
-        notes.into_iter().find(|note| note.starts_with("the machine drifted"))
+        let caveats = made.cost(&catalogue()).caveats;
+        caveats.into_iter().find(|note| note.starts_with("the machine drifted"))
     };
     // 0.2 % per trial, six trials a block, and three more every fourth time.
     assert!(told(-0.002).unwrap().contains("14 % less"), "{:?}", told(-0.002));

@@ -9,8 +9,8 @@ use rand_pcg::Pcg64Mcg;
 use stats::Estimate;
 use testing::normal;
 
-/// A machine as it was measured in facts/audit §6.2: from trial to trial the noise is correlated by 0.8, it drifts, and
-/// now and then something else runs, which only slows.
+/// A machine as it was measured in facts/audit §6.2: from trial to trial the noise is correlated by
+/// 0.8, it drifts, and now and then something else runs, which only slows.
 pub struct Machine {
     pub random: Pcg64Mcg,
     /// Standard deviation of the noise, a share.
@@ -48,9 +48,14 @@ impl Machine {
 
     /// The logarithm of how fast the next trial is.
     pub fn speed(&mut self) -> f64 {
-        self.state = self.kept * self.state + (1.0 - self.kept * self.kept).sqrt() * normal(&mut self.random);
+        self.state = self.kept * self.state
+            + (1.0 - self.kept * self.kept).sqrt() * normal(&mut self.random);
         self.trials += 1;
-        let stall = if self.random.random::<f64>() < self.stalls { -0.3 * self.random.random::<f64>() } else { 0.0 };
+        let stall = if self.random.random::<f64>() < self.stalls {
+            -0.3 * self.random.random::<f64>()
+        } else {
+            0.0
+        };
         self.noise * self.state + self.drift * f64::from(self.trials) + stall
     }
 }
@@ -66,7 +71,12 @@ pub struct Made {
 pub fn cell(id: usize, test: &str, condition: &str, control: bool) -> Cell {
     Cell {
         id,
-        key: Key { test: test.to_owned(), copies: 1, load: "none".to_owned(), condition: condition.to_owned() },
+        key: Key {
+            test: test.to_owned(),
+            copies: 1,
+            load: "none".to_owned(),
+            condition: condition.to_owned(),
+        },
         label: format!("Test of {test}"),
         control,
         unit: "lps".to_owned(),
@@ -125,10 +135,17 @@ impl Made {
             let trials: Vec<Trial> = cells
                 .iter()
                 .map(|cell| {
-                    let effect = if cell.key.condition == self.journal.run.against { 0.0 } else { effect(cell) };
+                    let effect = if cell.key.condition == self.journal.run.against {
+                        0.0
+                    } else {
+                        effect(cell)
+                    };
                     let at = f64::from(machine.trials);
                     let count = (1e6 * (machine.speed() + effect).exp()).round() as u64;
-                    let copies = vec![Copy { slices: vec![[0, 1_000_000_000, count].into()], ..Copy::default() }];
+                    let copies = vec![Copy {
+                        slices: vec![[0, 1_000_000_000, count].into()],
+                        ..Copy::default()
+                    }];
                     Trial { cell: cell.id, block, at, copies, ..Trial::default() }
                 })
                 .collect();
@@ -142,7 +159,9 @@ impl Made {
 
     /// Each cell's trials.
     pub fn trials(&self) -> Vec<Vec<Trial>> {
-        let of = |cell: &Cell| self.journal.trials.iter().filter(|trial| trial.cell == cell.id).cloned().collect();
+        let of = |cell: &Cell| {
+            self.journal.trials.iter().filter(|trial| trial.cell == cell.id).cloned().collect()
+        };
         self.journal.cells.iter().map(of).collect()
     }
 }

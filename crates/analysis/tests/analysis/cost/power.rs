@@ -7,10 +7,12 @@ use journal::View;
 use super::made::{Machine, Made, Order};
 
 /// What the third equal arm and the planted losses are called.
-const ARMS: [&str; 5] = ["none", "arg:slowed=0.01", "arg:slowed=2", "arg:slowed=5", "arg:slowed=10"];
+const ARMS: [&str; 5] =
+    ["none", "arg:slowed=0.01", "arg:slowed=2", "arg:slowed=5", "arg:slowed=10"];
 
 fn loss(condition: &str) -> f64 {
-    let percent: f64 = condition.strip_prefix("arg:slowed=").map_or(0.0, |text| text.parse().unwrap());
+    let percent: f64 =
+        condition.strip_prefix("arg:slowed=").map_or(0.0, |text| text.parse().unwrap());
     (1.0 - percent / 100.0).ln()
 }
 
@@ -37,20 +39,24 @@ fn what_is_planted_is_found() {
     }
 }
 
-/// As many blocks as it asks for show a difference in four of five comparisons: nine of ten such claims hold, where few
-/// blocks are enough and where many are needed.
+/// As many blocks as it asks for show a difference in four of five comparisons: nine of ten such
+/// claims hold, where few blocks are enough and where many are needed.
 #[test]
 fn what_it_asks_for_is_enough() {
     let catalogue = Catalogue::load().unwrap();
     let tries = 20;
     for noise in [0.025, 0.05] {
-        let of_tests = (0..4).flat_map(|seed| power(seed, noise, 12).tests).map(|need| need.sizes[2]);
+        let of_tests =
+            (0..4).flat_map(|seed| power(seed, noise, 12).tests).map(|need| need.sizes[2]);
         let shown = |(claim, price): (u64, Price)| {
             assert!(price.percent == 5.0 && price.blocks >= 7 && price.seconds > 0.0, "{price:?}");
             let is_shown = |attempt: &u64| {
                 let mut made = Made::new(1, &["none", "arg:slowed=5"]);
-                let mut machine = Machine { kept: 0.0, ..Machine::new(1000 + 100 * claim + attempt, noise) };
-                made.measure(&mut machine, 0..price.blocks, Order::Tests, |cell| loss(&cell.key.condition));
+                let mut machine =
+                    Machine { kept: 0.0, ..Machine::new(1000 + 100 * claim + attempt, noise) };
+                made.measure(&mut machine, 0..price.blocks, Order::Tests, |cell| {
+                    loss(&cell.key.condition)
+                });
                 made.cost(&catalogue).conditions[0].effects[0].comparison.delta.high < 0.0
             };
             (price.blocks, (0..tries).filter(is_shown).count())

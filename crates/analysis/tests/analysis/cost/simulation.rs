@@ -1,6 +1,7 @@
 //! What verdicts and intervals promise holds on a machine that drifts and stalls.
 
-use analysis::{Comparison, Verdict, enough_cost};
+use analysis::cost::is_precise;
+use analysis::{Comparison, Verdict};
 use catalogue::Catalogue;
 use journal::{Cell, Trial};
 use rand::{RngExt, SeedableRng};
@@ -16,8 +17,8 @@ fn at_most(share: f64, count: usize, times: usize) -> bool {
     count as f64 / times <= share + 2.0 * (share * (1.0 - share) / times).sqrt()
 }
 
-/// 27 tests, 12 blocks of three arms, and no difference at all: false flags in at most 5 % of the reports, and the
-/// intervals cover what they should.
+/// 27 tests, 12 blocks of three arms, and no difference at all: false flags in at most 5 % of the
+/// reports, and the intervals cover what they should.
 #[test]
 fn no_difference_is_never_called_one() {
     let catalogue = Catalogue::load().unwrap();
@@ -39,14 +40,17 @@ fn no_difference_is_never_called_one() {
         all += found.len();
     }
     let reports = reports as usize;
-    assert!(at_most(0.05, flagged, reports), "{flagged} of {reports} reports call a difference where there is none");
+    assert!(
+        at_most(0.05, flagged, reports),
+        "{flagged} of {reports} reports call a difference where there is none"
+    );
     assert!(at_most(0.05, controls, reports), "{controls} of {reports} controls do");
     let covered = covered as f64 / all as f64;
     assert!(allowed(0.93..0.97).contains(&covered), "{covered}");
 }
 
-/// Returns what undecided comparisons say they would have seen, on average in per cent, and how often a loss of `size`
-/// per cent of one test is called.
+/// Returns what undecided comparisons say they would have seen, on average in per cent, and how
+/// often a loss of `size` per cent of one test is called.
 fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
     let catalogue = Catalogue::load().unwrap();
     let loss = (1.0 - size / 100.0).ln();
@@ -54,12 +58,16 @@ fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
     for seed in 0..times {
         let mut machine = Machine::new(1000 + seed, noise);
         let mut made = Made::new(tests, &["audit=off", "audit=all"]);
-        made.measure(&mut machine, 0..blocks, Order::Whole, |cell| if cell.key.test == "t0" { loss } else { 0.0 });
+        made.measure(&mut machine, 0..blocks, Order::Whole, |cell| {
+            if cell.key.test == "t0" { loss } else { 0.0 }
+        });
         let cost = made.cost(&catalogue);
         for effect in effects(&cost) {
             match effect.comparison.verdict {
                 Verdict::Slower => found += usize::from(effect.comparison.cell.key.test == "t0"),
-                Verdict::Undecided(size) if effect.comparison.cell.key.test != "t0" => could.push(size),
+                Verdict::Undecided(size) if effect.comparison.cell.key.test != "t0" => {
+                    could.push(size)
+                }
                 _ => {}
             }
         }
@@ -67,8 +75,8 @@ fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
     (could.iter().sum::<f64>() / could.len() as f64, found as f64 / times as f64)
 }
 
-/// A true 5 % is found in four of five runs where comparisons say that they would have seen 5 %: alone among many
-/// tests, and among few.
+/// A true 5 % is found in four of five runs where comparisons say that they would have seen 5 %:
+/// alone among many tests, and among few.
 #[test]
 fn what_would_have_been_seen_is_seen() {
     for (tests, blocks, noise) in [(27, 12, 0.025), (6, 12, 0.040), (6, 24, 0.060)] {
@@ -78,9 +86,9 @@ fn what_would_have_been_seen_is_seen() {
     }
 }
 
-/// With noise of 6 % from trial to trial, a true 5 % is found in more than half of the runs of 36 trials, the
-/// control's among them; in nearly all where arms that lie next to each other share half of their noise, as they do on
-/// recorded machines.
+/// With noise of 6 % from trial to trial, a true 5 % is found in more than half of the runs of 36
+/// trials, the control's among them; in nearly all where arms that lie next to each other share
+/// half of their noise, as they do on recorded machines.
 #[test]
 fn five_per_cent_are_found_in_six_per_cent_of_noise() {
     let catalogue = Catalogue::load().unwrap();
@@ -97,12 +105,19 @@ fn five_per_cent_are_found_in_six_per_cent_of_noise() {
             }
         }
         println!("{kept}: {found} of {times}, without a difference {called}");
-        assert!(found as f64 / times as f64 > allowed(least..1.0).start, "{kept}: {found} of {times}");
-        assert!(at_most(0.05, called, times as usize), "{kept}: {called} of {times} without a difference");
+        assert!(
+            found as f64 / times as f64 > allowed(least..1.0).start,
+            "{kept}: {found} of {times}"
+        );
+        assert!(
+            at_most(0.05, called, times as usize),
+            "{kept}: {called} of {times} without a difference"
+        );
     }
 }
 
-/// Twelve blocks, and more until the widths are enough: the intervals cover as if the number had been fixed.
+/// Twelve blocks, and more until the widths are enough: the intervals cover as if the number had
+/// been fixed.
 #[test]
 fn stopping_by_width_keeps_the_coverage() {
     let catalogue = Catalogue::load().unwrap();
@@ -116,9 +131,14 @@ fn stopping_by_width_keeps_the_coverage() {
             made.measure(&mut machine, blocks..look, Order::Whole, |_| truth);
             blocks = look;
             let trials = made.trials();
-            let family: Vec<(&Cell, &[Trial])> =
-                made.journal.cells.iter().zip(&trials).map(|(cell, trials)| (cell, &trials[..])).collect();
-            if enough_cost(&family, None) {
+            let family: Vec<(&Cell, &[Trial])> = made
+                .journal
+                .cells
+                .iter()
+                .zip(&trials)
+                .map(|(cell, trials)| (cell, &trials[..]))
+                .collect();
+            if is_precise(&family, None) {
                 early += usize::from(look < 48);
                 break;
             }
@@ -153,8 +173,8 @@ fn a_total_s_interval_covers() {
     }
 }
 
-/// Why a condition is compared with one arm and not with the mean of both: that is narrower, and does not cover where
-/// noise is skewed.
+/// Why a condition is compared with one arm and not with the mean of both: that is narrower, and
+/// does not cover where noise is skewed.
 #[test]
 fn one_arm_is_honest_and_two_are_not() {
     let mut random = Pcg64Mcg::seed_from_u64(5);
@@ -164,13 +184,20 @@ fn one_arm_is_honest_and_two_are_not() {
             let arms: Vec<[f64; 3]> = (0..blocks)
                 .map(|_| {
                     let stall = |random: &mut Pcg64Mcg| {
-                        if random.random::<f64>() < stalls { -0.3 * random.random::<f64>() } else { 0.0 }
+                        if random.random::<f64>() < stalls {
+                            -0.3 * random.random::<f64>()
+                        } else {
+                            0.0
+                        }
                     };
                     [(); 3].map(|()| 0.01 * normal(&mut random) + stall(&mut random))
                 })
                 .collect();
             let one = arms.iter().map(|[on, off, _]| on - off).collect::<Vec<f64>>();
-            let both = arms.iter().map(|[on, off, control]| on - (off + control) / 2.0).collect::<Vec<f64>>();
+            let both = arms
+                .iter()
+                .map(|[on, off, control]| on - (off + control) / 2.0)
+                .collect::<Vec<f64>>();
             for (place, differences) in [one, both].into_iter().enumerate() {
                 let Estimate { low, high, .. } = paired_shift(&differences).estimate;
                 covered[place] += f64::from(u8::from(low <= 0.0 && 0.0 <= high)) / times as f64;
@@ -187,15 +214,19 @@ fn one_arm_is_honest_and_two_are_not() {
     assert!(ratio > 1.0, "{ratio}");
 }
 
-/// Of the differences that are called, the plain intervals hold too rarely: what was called was chosen
-/// for being large. Of those that the sentence has, no more than 5 % of a report's miss on average.
+/// Of the differences that are called, the plain intervals hold too rarely: what was called was
+/// chosen for being large. Of those that the sentence has, no more than 5 % of a report's miss on
+/// average.
 #[test]
 fn intervals_of_what_is_called_allow_for_that() {
     let catalogue = Catalogue::load().unwrap();
     for (tests, loss) in [(27, 0.03), (3, 0.05)] {
         let loss = f64::ln(1.0 - loss);
-        let effect = |cell: &Cell| if cell.key.test[1..].parse::<u32>().unwrap() < tests { loss } else { 0.0 };
-        let (mut plain, mut adjusted, mut all, mut missed, reports) = (0, 0, 0, 0.0, simulated(100).max(30));
+        let effect = |cell: &Cell| {
+            if cell.key.test[1..].parse::<u32>().unwrap() < tests { loss } else { 0.0 }
+        };
+        let (mut plain, mut adjusted, mut all, mut missed, reports) =
+            (0, 0, 0, 0.0, simulated(100).max(30));
         for seed in 0..reports {
             let mut machine = Machine { kept: 0.0, ..Machine::new(6000 + seed, 0.06) };
             let mut made = Made::new(27, &["audit=off", "audit=all"]);
@@ -203,7 +234,10 @@ fn intervals_of_what_is_called_allow_for_that() {
             let cost = made.cost(&catalogue);
             let called: Vec<_> = effects(&cost).into_iter().filter(|one| is_decided(one)).collect();
             let covered = |of: fn(&Comparison) -> &Estimate| {
-                called.iter().filter(|one| covers(of(&one.comparison), effect(&one.comparison.cell))).count()
+                called
+                    .iter()
+                    .filter(|one| covers(of(&one.comparison), effect(&one.comparison.cell)))
+                    .count()
             };
             plain += covered(|one| &one.delta);
             let held = covered(|one| &one.adjusted);
@@ -211,8 +245,16 @@ fn intervals_of_what_is_called_allow_for_that() {
             adjusted += held;
             all += called.len();
         }
-        println!("{tests} lose {loss}: of {all} called {plain} hold, adjusted {adjusted}; per report {missed} miss");
-        assert!(all as u64 > reports / 2 && adjusted > plain, "{tests}: {all}, {plain}, {adjusted}");
-        assert!(at_most(0.05, missed.round() as usize, reports as usize), "{tests}: {missed} of {reports}");
+        println!(
+            "{tests} lose {loss}: of {all} called {plain} hold, adjusted {adjusted}; per report {missed} miss"
+        );
+        assert!(
+            all as u64 > reports / 2 && adjusted > plain,
+            "{tests}: {all}, {plain}, {adjusted}"
+        );
+        assert!(
+            at_most(0.05, missed.round() as usize, reports as usize),
+            "{tests}: {missed} of {reports}"
+        );
     }
 }

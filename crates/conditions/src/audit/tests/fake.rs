@@ -1,4 +1,5 @@
-//! A kernel in memory, with the habits of the real one that matter here, and a machine of files: what tests switch.
+//! A kernel in memory, with the habits of the real one that matter here, and a machine of files:
+//! what tests switch.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -88,7 +89,11 @@ impl Inner {
         self.serial += 1;
         for queue in self.listeners.iter().chain([&self.receiver]).filter_map(Weak::upgrade) {
             let mut waiting = queue.records.lock().unwrap();
-            waiting.extend(records.iter().map(|(kind, text)| Ok((*kind, format!("{stamp}{text}").into_bytes()))));
+            waiting.extend(
+                records
+                    .iter()
+                    .map(|(kind, text)| Ok((*kind, format!("{stamp}{text}").into_bytes()))),
+            );
             queue.come.notify_all();
         }
     }
@@ -96,25 +101,33 @@ impl Inner {
     /// Has a program with the login uid `uid` make a system call.
     pub(crate) fn call(&mut self, number: u32, uid: u32) {
         if self.status.enabled == 1 && self.is_audited(number, uid) {
-            let syscall = format!("arch=c000003e syscall={number} success=yes pid=9 auid={uid} uid=0");
-            let records = [(1300, syscall), (1327, "proctitle=\"x\"".to_owned()), (1320, String::new())];
+            let syscall =
+                format!("arch=c000003e syscall={number} success=yes pid=9 auid={uid} uid=0");
+            let records =
+                [(1300, syscall), (1327, "proctitle=\"x\"".to_owned()), (1320, String::new())];
             self.send(&records);
         }
     }
 
-    /// Decides as the kernel does: no context after a `task,never` rule that matches, else the first rule that does.
+    /// Decides as the kernel does: no context after a `task,never` rule that matches, else the
+    /// first rule that does.
     fn is_audited(&self, number: u32, uid: u32) -> bool {
         let matches = |rule: &&Rule| {
             rule.fields.iter().all(|rule_field| match (rule_field.id, &rule_field.value) {
-                (field::LOGIN_UID, Value::Number(wanted)) => (uid == *wanted) == (rule_field.op == op::EQUAL),
+                (field::LOGIN_UID, Value::Number(wanted)) => {
+                    (uid == *wanted) == (rule_field.op == op::EQUAL)
+                }
                 (field::PID, _) | (field::KEY, _) | (field::ARCH, _) => true,
                 _ => false,
             })
         };
         let calls = |rule: &&Rule| rule.mask[number as usize / 32] & (1 << (number % 32)) != 0;
-        let listed = |list: u32| self.rules.iter().filter(move |rule| rule.list == list).filter(matches);
+        let listed =
+            |list: u32| self.rules.iter().filter(move |rule| rule.list == list).filter(matches);
         listed(list::TASK).next().is_none()
-            && listed(list::EXIT).find(calls).is_some_and(|rule| rule.action == crate::audit::rule::ALWAYS)
+            && listed(list::EXIT)
+                .find(calls)
+                .is_some_and(|rule| rule.action == crate::audit::rule::ALWAYS)
     }
 
     /// Loses events without counting them, as the kernel does when a socket stays full.
@@ -173,6 +186,7 @@ impl Kernel for Fake {
         if inner.status.enabled >= LOCKED {
             return Err(Errno::PERM);
         }
+
         inner.change(format!("{setting:?} {value}"))?;
         let status = &mut inner.status;
         match setting {
@@ -194,6 +208,7 @@ impl Kernel for Fake {
         if inner.rules.contains(rule) {
             return Err(Errno::EXIST);
         }
+
         inner.rules.insert(0, rule.clone());
         Ok(())
     }
@@ -219,6 +234,7 @@ impl Kernel for Fake {
         if let Some(error) = inner.refuse_receiver {
             return Err(error);
         }
+
         let queue = Arc::new(Queue::default());
         inner.receiver = Arc::downgrade(&queue);
         inner.status.pid = std::process::id();
@@ -246,7 +262,8 @@ impl Records for Queue {
     fn next<'a>(&self, buffer: &'a mut [u8]) -> Result<(u16, &'a [u8]), Errno> {
         let waiting = self.records.lock().unwrap();
         let silence = Duration::from_millis(1);
-        let (mut waiting, _) = self.come.wait_timeout_while(waiting, silence, |queue| queue.is_empty()).unwrap();
+        let (mut waiting, _) =
+            self.come.wait_timeout_while(waiting, silence, |queue| queue.is_empty()).unwrap();
         let next = waiting.pop_front().ok_or(Errno::AGAIN)?;
         drop(waiting);
         if next == Err(Errno::INTR) {
@@ -274,7 +291,11 @@ pub(crate) fn system() -> (TempDir, Arc<Fake>, System) {
         write(root.path(), path, text);
     }
     // Of each thread that reads it: a test may have to wait for a processor.
-    std::os::unix::fs::symlink("/proc/thread-self/schedstat", root.path().join("proc/thread-self/schedstat")).unwrap();
+    std::os::unix::fs::symlink(
+        "/proc/thread-self/schedstat",
+        root.path().join("proc/thread-self/schedstat"),
+    )
+    .unwrap();
     let fake = Arc::new(Fake::default());
     let system = System { kernel: Arc::clone(&fake) as _, machine: Machine::at(root.path()) };
     (root, fake, system)
@@ -287,18 +308,20 @@ pub(crate) fn write(root: &Path, path: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Returns every level of the catalogue, with its name, but those that need a file.
+/// Every level of the catalogue, with its name, but those that need a file.
 pub(crate) fn catalogue_levels() -> Vec<(String, Level)> {
     let catalogue = catalogue::Catalogue::load().unwrap();
     let audit = catalogue.switches.iter().find(|switch| switch.id == "audit").unwrap();
     let levels = audit.levels.iter().filter(|level| !level.id.ends_with(':'));
-    levels.map(|level| (level.id.clone(), Level::new(&level.id, level.rules.as_deref()).unwrap())).collect()
+    levels
+        .map(|level| (level.id.clone(), Level::new(&level.id, level.rules.as_deref()).unwrap()))
+        .collect()
 }
 
 /// A rule of the machine's own: `-a always,exit -S NUMBER -F auid=12345`.
 pub(crate) fn foreign(number: u32) -> Rule {
     let mut rule = Rule::new(list::EXIT, crate::audit::rule::ALWAYS);
-    assert!(rule.call(number));
+    assert!(rule.match_call(number));
     rule.fields.push(Field::number(field::LOGIN_UID, op::EQUAL, 12_345));
     rule
 }

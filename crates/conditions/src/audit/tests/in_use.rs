@@ -18,7 +18,11 @@ fn production() -> Bench {
 /// Returns why a level cannot be entered, of which no trace may be left.
 fn refused(bench: &mut Bench, level: Level) -> String {
     let why = bench.enter(level).err().unwrap();
-    assert_eq!((&bench.fake.inner().changes[..], &bench.steps.undo[..]), (&[][..], &[][..]), "{why}");
+    assert_eq!(
+        (&bench.fake.inner().changes[..], &bench.steps.undo[..]),
+        (&[][..], &[][..]),
+        "{why}"
+    );
     why
 }
 
@@ -44,7 +48,7 @@ fn a_daemon_that_receives_the_records_keeps_its_place() {
     let schedstat = format!("/proc/{DAEMON}/task/{DAEMON}/schedstat");
     write(bench.root.path(), &schedstat, "7000000000 0 0\n");
     let mut rule = Rule::new(list::EXIT, ALWAYS);
-    assert!(rule.call(CALL));
+    assert!(rule.match_call(CALL));
     bench.fake.inner().rules.push(rule);
     let before = bench.state();
     let evidence = bench.measure("", |bench| {
@@ -58,7 +62,11 @@ fn a_daemon_that_receives_the_records_keeps_its_place() {
     assert!(has_note(&evidence, "9 events came too fast to be counted alongside a daemon"));
     assert!(!has_note(&evidence, "for the first time"));
     let trail = trail(evidence);
-    assert_eq!((trail.events, trail.lost, trail.sink_cpu_s), (3, 0, 2.0), "the machine's own rules have them recorded");
+    assert_eq!(
+        (trail.events, trail.lost, trail.sink_cpu_s),
+        (3, 0, 2.0),
+        "the machine's own rules have them recorded"
+    );
     assert_eq!(bench.state(), before);
     assert_eq!(bench.fake.inner().status.pid, DAEMON);
 }
@@ -67,11 +75,17 @@ fn a_daemon_that_receives_the_records_keeps_its_place() {
 fn a_daemon_that_comes_first_is_not_replaced() {
     let mut bench = Bench::new();
     let before = bench.state();
-    for (errno, part) in [(Errno::EXIST, "another process receives"), (Errno::NOBUFS, "cannot be received")] {
+    for (errno, part) in
+        [(Errno::EXIST, "another process receives"), (Errno::NOBUFS, "cannot be received")]
+    {
         bench.fake.inner().refuse_receiver = Some(errno);
         let why = bench.measure(ONE, |_| ()).unwrap_err();
         assert!(why.contains(part), "{why}");
-        assert_eq!(bench.state(), before, "nothing is set before it is known who receives the records");
+        assert_eq!(
+            bench.state(),
+            before,
+            "nothing is set before it is known who receives the records"
+        );
         bench.fake.inner().changes.clear();
     }
 }
@@ -97,10 +111,16 @@ fn beside_a_daemon_no_setting_is_changed_whatever_it_is() {
 fn beside_a_daemon_there_are_no_records_of_the_programs() {
     for level in ["-w /etc/passwd -p wa\n", "-a always,exit -S all\n", ONE] {
         let why = refused(&mut production(), rules(level));
-        for part in ["process 4242 (auditd) receives", "push older ones out of its log", "--sink auditd", "audit=on"] {
+        for part in [
+            "process 4242 (auditd) receives",
+            "push older ones out of its log",
+            "--sink auditd",
+            "audit=on",
+        ] {
             assert!(why.contains(part), "{why}");
         }
     }
+
     let mut bench = production();
     let before = bench.state();
     drop(bench.enter(Level::Off).unwrap());
@@ -116,6 +136,7 @@ fn a_daemon_with_auditing_off_gets_nothing() {
         let why = refused(&mut bench, level);
         assert!(why.contains("(auditd) receives"), "{why}");
     }
+
     assert!(!refused(&mut bench, rules(ONE)).contains("audit=on"));
     let why = refused(&mut bench, rules(""));
     assert!(why.contains("enabled=0") && why.contains("`auditctl -e 1`"), "{why}");
@@ -128,6 +149,7 @@ fn what_is_locked_or_on_is_not_switched_off() {
         let why = refused(&mut bench, level);
         assert!(why.contains("auditing is on"), "{why}");
     }
+
     bench.fake.inner().status.enabled = 2;
     for level in [Level::NeverOn, Level::Off, Level::OffAfterOn, rules(""), rules(ONE)] {
         assert!(refused(&mut bench, level).contains("locked until the machine restarts"));
@@ -146,7 +168,9 @@ fn settings_with_which_others_would_lose_records_refuse_rules() {
     let settings: [(&str, &str, Set); 4] = [
         ("failure=2", "`auditctl -f 1`", |status| status.failure = PANIC),
         ("100 records per second", "`auditctl -r 0`", |status| status.rate_limit = 100),
-        ("backlog_wait_time=0", "`auditctl --backlog_wait_time 15000`", |status| status.backlog_wait_time = 0),
+        ("backlog_wait_time=0", "`auditctl --backlog_wait_time 15000`", |status| {
+            status.backlog_wait_time = 0
+        }),
         ("backlog_limit=0", "`auditctl -b 8192`", |status| status.backlog_limit = 0),
     ];
     for (setting, advice, set) in settings {
@@ -160,7 +184,11 @@ fn settings_with_which_others_would_lose_records_refuse_rules() {
         assert!(why.contains(setting) && why.contains(advice) && why.contains("audit=on"), "{why}");
         machine(1).measure("", |_| ()).unwrap();
         // Where nobody is audited, only a panic is in the way.
-        assert_eq!(machine(0).measure(ONE, |_| ()).is_ok(), !setting.starts_with("failure"), "{setting}");
+        assert_eq!(
+            machine(0).measure(ONE, |_| ()).is_ok(),
+            !setting.starts_with("failure"),
+            "{setting}"
+        );
     }
 }
 
@@ -169,7 +197,10 @@ fn where_auditing_is_on_a_lost_record_voids_the_trial() {
     let mut bench = Bench::new();
     bench.fake.inner().status.enabled = 1;
     let why = bench.measure(ONE, |bench| bench.fake.inner().status.lost += 3).unwrap_err();
-    assert!(why.contains("3 records were lost, perhaps others' too") && why.contains("`auditctl -b`"), "{why}");
+    assert!(
+        why.contains("3 records were lost, perhaps others' too") && why.contains("`auditctl -b`"),
+        "{why}"
+    );
     let mut bench = production();
     let why = bench.measure("", |bench| bench.fake.inner().status.lost += 3).unwrap_err();
     assert!(why.contains("3 records were lost, perhaps others' too"), "{why}");
@@ -185,7 +216,11 @@ fn others_records_go_where_they_went_before() {
     };
     bench.measure(ONE, work).unwrap();
     let log = std::fs::read_to_string(bench.root.path().join("dev/kmsg")).unwrap();
-    assert_eq!((log.matches("<5>audit: type=1300 audit(").count(), log.matches("type=1327").count()), (3, 3), "{log}");
+    assert_eq!(
+        (log.matches("<5>audit: type=1300 audit(").count(), log.matches("type=1327").count()),
+        (3, 3),
+        "{log}"
+    );
     assert!(!log.contains(&format!("syscall={CALL} ")) && !log.contains("unixmark-"), "{log}");
 }
 
@@ -207,7 +242,8 @@ fn what_another_process_sets_meanwhile_stays() {
     let on = bench.enter(rules(ONE)).unwrap();
     let wanted = {
         let mut inner = bench.fake.inner();
-        let Status { failure, rate_limit, backlog_limit, backlog_wait_time, .. } = &mut inner.status;
+        let Status { failure, rate_limit, backlog_limit, backlog_wait_time, .. } =
+            &mut inner.status;
         (*failure, *rate_limit, *backlog_limit, *backlog_wait_time) = (2, 9, 8192, 5);
         Status { enabled: 0, pid: 0, ..inner.status }
     };

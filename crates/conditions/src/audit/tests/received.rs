@@ -44,7 +44,10 @@ fn a_receiver_that_was_stopped_voids_the_trial() {
         bench.fake.inner().stop_receiver();
     };
     let why = Bench::new().measure(ONE, stop).unwrap_err();
-    assert!(why.contains("no records were received for 0.") && why.contains("unixmark was stopped"), "{why}");
+    assert!(
+        why.contains("no records were received for 0.") && why.contains("unixmark was stopped"),
+        "{why}"
+    );
     // Even where lost records are a figure.
     let mut bench = Bench::new();
     bench.fake.inner().status.backlog_wait_time = 0;
@@ -59,7 +62,9 @@ fn a_daemon_that_was_stopped_voids_the_trial() {
         bench.fake.inner().status.enabled = 1;
         let stat = format!("/proc/{DAEMON}/stat");
         write(bench.root.path(), &stat, "4242 (auditd) S 1 4242");
-        bench.measure("", |bench| write(bench.root.path(), &stat, &format!("4242 (auditd) {state} 1 4242")))
+        bench.measure("", |bench| {
+            write(bench.root.path(), &stat, &format!("4242 (auditd) {state} 1 4242"))
+        })
     };
     assert!(measure("S").is_ok());
     let why = measure("T").unwrap_err();

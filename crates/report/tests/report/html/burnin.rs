@@ -20,12 +20,20 @@ fn a_notebook_that_throttles() {
     check(&page);
     let text = text(&page);
     for words in [
-        "It throttled: after 24 s", "Clock of each processor, GHz", "Temperature, °C", "fell 24 s", "rest 2 min 0 s",
-        "limit 100", "Power, W", "coretemp Package id 0",
+        "It throttled: after 24 s",
+        "Clock of each processor, GHz",
+        "Temperature, °C",
+        "fell 24 s",
+        "rest 2 min 0 s",
+        "limit 100",
+        "Power, W",
+        "coretemp Package id 0",
     ] {
         assert!(text.contains(words), "{words}");
     }
-    for absent in ["parallel cop", "Nothing was measured", "No index", "<h2>Trials</h2>", "no results"] {
+    for absent in
+        ["parallel cop", "Nothing was measured", "No index", "<h2>Trials</h2>", "no results"]
+    {
         assert!(!page.contains(absent), "{absent}");
     }
 }
@@ -66,9 +74,12 @@ fn very_many_processors_for_very_long() {
 #[test]
 fn very_many_faults_and_passes() {
     let mut journal = recorded("memory");
-    let fault = Fault { read: Word(u64::MAX), address: Word(u64::MAX), ..journal.faults[0].clone() };
+    let fault =
+        Fault { read: Word(u64::MAX), address: Word(u64::MAX), ..journal.faults[0].clone() };
     journal.faults = vec![fault; 1000];
-    journal.passes = (1..5000).map(|pass| Pass { pass, seconds: 1.0, bytes: 1 << 30, ..Pass::default() }).collect();
+    journal.passes = (1..5000)
+        .map(|pass| Pass { pass, seconds: 1.0, bytes: 1 << 30, ..Pass::default() })
+        .collect();
     let page = html(&results(&journal));
     check(&page);
     assert!(page.len() < 300_000, "{} bytes", page.len());

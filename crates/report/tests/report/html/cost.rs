@@ -1,4 +1,5 @@
-//! Costs on the page: what was made up as a run, what is very large, and what a hostile journal holds.
+//! Costs on the page: what was made up as a run, what is very large, and what a hostile journal
+//! holds.
 
 use super::html;
 use analysis::{Cost, Effect, Findings, Measure, Remark, Results, Verdict};
@@ -59,12 +60,20 @@ fn every_difference_is_in_the_plots() {
     let results = results();
     let page = html(&results);
     let cost = results.cost().unwrap();
-    for (plot, condition) in page.split("class=\"chart wide\"").skip(1).zip(&cost.conditions) {
-        let plot = plot.split("</svg>").next().unwrap();
+    for condition in &cost.conditions {
+        let (_, section) = page.split_once(&format!("<h2>Cost of {}<", condition.name)).unwrap();
+        let section = section.split("<section").next().unwrap();
+        // Rates and times have a drawing each.
+        let plots = section.split("class=\"chart wide\"").skip(1);
+        let plot: String = plots.map(|plot| plot.split("</svg>").next().unwrap()).collect();
         let controls = plot.matches("A/A control:").count();
         assert_eq!(controls, condition.effects.len());
         assert_eq!(plot.matches("class=\"mark").count(), 2 * controls + condition.totals.len());
-        let slower = condition.effects.iter().filter(|effect| effect.comparison.verdict == Verdict::Slower).count();
+        let slower = condition
+            .effects
+            .iter()
+            .filter(|effect| effect.comparison.verdict == Verdict::Slower)
+            .count();
         assert!(slower > 0);
         // The verdict is a word and a shape as well as a hue.
         assert_eq!(plot.matches("class=\"mark h1\"").count(), slower);
@@ -85,7 +94,13 @@ fn a_second_look_and_points_are_told() {
     let page = html(&results);
     check(&page);
     let text = text(&page);
-    for words in ["slower, twice", "slower, once", "deadlines met", "-30.0pt", "a second look at fresh blocks"] {
+    for words in [
+        "slower, twice",
+        "slower, once",
+        "deadlines met",
+        "-30.0pt",
+        "a second look at fresh blocks",
+    ] {
         assert!(text.contains(words), "{words}");
     }
 }
@@ -100,7 +115,9 @@ fn a_single_condition_without_a_control_has_a_page() {
     let page = html(&results);
     check(&page);
     let text = text(&page);
-    assert!(text.contains("audit=off has no second arm, so nothing shows whether the intervals hold on this machine."));
+    assert!(text.contains(
+        "audit=off has no second arm, so nothing shows whether the intervals hold on this machine."
+    ));
     assert!(!text.contains("Delta under each condition"));
 }
 
@@ -115,7 +132,11 @@ fn one_block_checks_nothing() {
         let report = report.split_whitespace().collect::<Vec<&str>>().join(" ");
         assert!(!report.contains('∞') && !report.contains("inf.."), "{report}");
         assert!(!report.contains("no significant difference"), "{report}");
-        assert!(format == Format::Commit || report.contains("Not checked: audit=off was measured twice"), "{report}");
+        assert!(
+            format == Format::Commit
+                || report.contains("Not checked: audit=off was measured twice"),
+            "{report}"
+        );
     }
 }
 
@@ -133,8 +154,18 @@ fn nothing_compared_has_a_page() {
 
 #[test]
 fn odd_differences_are_drawn_or_left_out() {
-    let odd =
-        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -100.0, -1e9, 1e-300, 1e300, f64::MIN_POSITIVE, f64::MAX];
+    let odd = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        0.0,
+        -100.0,
+        -1e9,
+        1e-300,
+        1e300,
+        f64::MIN_POSITIVE,
+        f64::MAX,
+    ];
     for place in 0..odd.len() {
         let results = with(|cost| {
             for (number, effect) in effects(cost).enumerate() {

@@ -1,4 +1,5 @@
-//! The report of fleets: what is named is seen, large fleets stay readable, hostile names stay text.
+//! The report of fleets: what is named is seen, large fleets stay readable, hostile names stay
+//! text.
 
 use ::fleet::{Entry, Fleet, State};
 use ::journal::{Fact, NodeId};
@@ -25,7 +26,11 @@ fn summary(recorded: &Summary, rng: &mut rand_pcg::Pcg64Mcg, factor: f64) -> Sum
 }
 
 fn recorded() -> Summary {
-    Summary::new(&journal::read(&testing::recorded("index")).unwrap(), &Catalogue::load().unwrap(), 0)
+    Summary::new(
+        &journal::read(&testing::recorded("index")).unwrap(),
+        &Catalogue::load().unwrap(),
+        0,
+    )
 }
 
 /// The page of a fleet with these nodes, whose factors are those in `slow`, or 1.
@@ -35,18 +40,32 @@ fn page(names: &[String], slow: &[(usize, f64)], groups: usize) -> String {
 
 /// The report of such a fleet with one more node, which delivered nothing.
 pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: Format) -> String {
-    let recorded = recorded();
+    report_of(&recorded(), names, slow, groups, format)
+}
+
+/// The same of another recorded run.
+fn report_of(
+    recorded: &Summary,
+    names: &[String],
+    slow: &[(usize, f64)],
+    groups: usize,
+    format: Format,
+) -> String {
     let mut rng = rand_pcg::Pcg64Mcg::seed_from_u64(7);
     let mut summaries = Vec::new();
     for place in 0..names.len() {
         let factor = slow.iter().find(|one| one.0 == place).map_or(1.0, |one| one.1);
-        let mut summary = summary(&recorded, &mut rng, factor * (1.0 + 0.2 * (place % groups) as f64));
-        let fact = |name: &str, value: String| Fact::from_text(name.into(), name.into(), "Processor".into(), value);
+        let mut summary =
+            summary(recorded, &mut rng, factor * (1.0 + 0.2 * (place % groups) as f64));
+        let fact = |name: &str, value: String| {
+            Fact::from_text(name.into(), name.into(), "Processor".into(), value)
+        };
         ["cpu.model", "cpu.microcode"].iter().for_each(|name| summary.facts.remove(name));
         summary.facts.push(fact("cpu.model", format!("Processor {}", place % groups)));
-        summary
-            .facts
-            .push(fact("cpu.microcode", if factor == 1.0 { "0x1f".to_owned() } else { "0x1e <b>".to_owned() }));
+        summary.facts.push(fact(
+            "cpu.microcode",
+            if factor == 1.0 { "0x1f".to_owned() } else { "0x1e <b>".to_owned() },
+        ));
         summaries.push(summary);
     }
     let id = |name: &String| NodeId { node: name.clone(), task: String::new() };
@@ -71,6 +90,29 @@ pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: 
     report::render(Subject::Fleet(&fleet, &report), format).unwrap()
 }
 
+/// imports item 26: a test of 22 µs whose unit is the second.
+#[test]
+fn small_times_have_a_unit_in_which_they_have_figures() {
+    let mut recorded = recorded();
+    recorded.figures.truncate(1);
+    let figure = &mut recorded.figures[0];
+    figure.cell.unit = "s".to_owned();
+    for number in [&mut figure.score.value, &mut figure.score.low, &mut figure.score.high] {
+        *number = 2.2e-5;
+    }
+
+    let text = report_of(&recorded, &names(8), &[(5, 0.5)], 1, Format::Text);
+    let json = report_of(&recorded, &names(8), &[(5, 0.5)], 1, Format::Json);
+
+    assert!(text.contains(", µs "), "{text}");
+    assert!(text.contains(" 22.") || text.contains(" 21."), "{text}");
+    assert!(!text.contains("e-5"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["columns"][0]["unit"], "s");
+    let typical = json["columns"][0]["typical"].as_f64().unwrap();
+    assert!((2e-5..2.4e-5).contains(&typical), "{typical}");
+}
+
 pub fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("node{number:04}")).collect()
 }
@@ -86,7 +128,8 @@ fn a_slow_node_is_seen() {
 
 #[test]
 fn a_large_fleet_stays_readable() {
-    let slow: Vec<(usize, f64)> = (0..9).map(|number| (number * 97 + 3, 0.9 - 0.01 * number as f64)).collect();
+    let slow: Vec<(usize, f64)> =
+        (0..9).map(|number| (number * 97 + 3, 0.9 - 0.01 * number as f64)).collect();
     let html = page(&names(1000), &slow, 3);
     check(&html);
     assert!(html.len() < 2_000_000, "{}", html.len());

@@ -1,7 +1,9 @@
 //! The page of runs with interactive tasks.
 
 use super::{cell, empty, html, noise, row, typical};
-use analysis::{Attribution, Figure, HeldUp, Latency, Load, Missing, Remark, Results, TrialFigures};
+use analysis::{
+    Attribution, Figure, HeldUp, Latency, Load, Missing, Remark, Results, TrialFigures,
+};
 use catalogue::{Catalogue, Metric};
 use journal::{Cause, Key, Latency as Kind, read};
 use report::{Format, Subject};
@@ -38,7 +40,11 @@ fn latency(ms: f64, frames: usize, seconds: usize) -> Latency {
         requests: None,
         stall: ms * 9.0,
         seconds: (0..seconds).map(|k| (k as f64 * 1.1, ms * (1.5 + noise(k)))).collect(),
-        attribution: Attribution { runqueue_wait_ms: Some(12.5), steal_ms: None, ..Attribution::default() },
+        attribution: Attribution {
+            runqueue_wait_ms: Some(12.5),
+            steal_ms: None,
+            ..Attribution::default()
+        },
         trials: vec![TrialFigures { block: 0, p50: ms, p99: None, met: Some(97.5) }],
         histogram,
     }
@@ -83,7 +89,14 @@ fn interactive(tasks: usize, loads: usize, frames: usize, seconds: usize) -> Res
 
 fn gone(load: &str, reason: &str) -> Missing {
     Missing {
-        key: Key { test: "task0".to_owned(), copies: 1, load: load.to_owned(), condition: "none".to_owned() },
+        printed: false,
+        lost: false,
+        key: Key {
+            test: "task0".to_owned(),
+            copies: 1,
+            load: load.to_owned(),
+            condition: "none".to_owned(),
+        },
         label: "Task 0".to_owned(),
         latency: true,
         reason: reason.to_owned(),
@@ -108,8 +121,11 @@ fn the_recorded_run_has_all_its_parts() {
     check(&page);
     assert_eq!(fields(&page), results.figures.len() + results.skipped.len() + results.errors.len());
     let text = text(&page);
-    for words in ["Interbench's figures are not comparable", "Audio: wake-up latency in ms", "Worst of each second, ms"]
-    {
+    for words in [
+        "Interbench's figures are not comparable",
+        "Audio: wake-up latency in ms",
+        "Worst of each second, ms",
+    ] {
         assert!(text.contains(words), "{words}");
     }
     for row in &results.figures {
@@ -150,8 +166,12 @@ fn cells_without_a_result_say_why() {
     // Two tasks beside four loads; the second was not asked for beside two of them.
     assert_eq!(fields(&page), 8);
     assert_eq!(page.matches("<td></td>").count(), 2);
-    for (word, reason) in [("error", "killed by signal 4"), ("skipped", "needs the device /dev/dri")] {
-        let field = page.split("<td class=\"gone\" title=\"").find(|part| part.contains(&format!(">{word}</td>")));
+    for (word, reason) in
+        [("error", "killed by signal 4"), ("skipped", "needs the device /dev/dri")]
+    {
+        let field = page
+            .split("<td class=\"gone\" title=\"")
+            .find(|part| part.contains(&format!(">{word}</td>")));
         assert!(field.unwrap().split('"').next().unwrap().contains(reason), "{reason}");
         assert!(text(&page).contains(&format!(": {reason}\n")), "the table says it too");
     }
@@ -180,11 +200,17 @@ fn runs_with_rates_and_latencies_have_both() {
     let page = html(&results);
     check(&page);
     assert_eq!(fields(&page), 6, "burn ran beside no task, and none of the rates is in the map");
-    for part in ["running 1 parallel copy of tests", "<h2>Trials</h2>", "What the loads did", "Index per test"] {
+    for part in [
+        "running 1 parallel copy of tests",
+        "<h2>Trials</h2>",
+        "What the loads did",
+        "Index per test",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     assert!(
-        text(&page).contains("\n43.2\n") && page.contains("alongside burn: 123 KBps, 43.2 % of what it does alone")
+        text(&page).contains("\n43.2\n")
+            && page.contains("alongside burn: 123 KBps, 43.2 % of what it does alone")
     );
     let panels = |page: &str| page.matches("class=\"panel\"").count();
     assert_eq!(panels(&page), panels(&rates) + 1 + 2 * 3, "latencies have charts of their own");
@@ -195,7 +221,12 @@ fn hostile_tasks_and_loads_are_text() {
     let hostile = "</title></style><script>alert(1)</script>\"'><img src=x onerror=a()>&amp;{{ x }}\u{1b}[31m\u{202e}\u{0}\n--> ]]>";
     let mut results = interactive(2, 3, 500, 20);
     for row in &mut results.figures {
-        for text in [&mut row.cell.label, &mut row.cell.key.load, &mut row.cell.key.condition, &mut row.cell.unit] {
+        for text in [
+            &mut row.cell.label,
+            &mut row.cell.key.load,
+            &mut row.cell.key.condition,
+            &mut row.cell.unit,
+        ] {
             text.push_str(hostile);
         }
         row.warnings.push(Remark::Journal(hostile.to_owned()));
@@ -250,25 +281,38 @@ fn large_runs_have_a_bounded_page() {
     let curves: Vec<&str> = page.split("class=\"curve ").skip(1).collect();
     assert!(curves.len() >= 600, "{}", curves.len());
     for path in curves {
-        assert!(path.split('"').nth(2).is_some_and(|d| d.matches('L').count() <= 60), "{:.200}", path);
+        assert!(
+            path.split('"').nth(2).is_some_and(|d| d.matches('L').count() <= 60),
+            "{:.200}",
+            path
+        );
     }
 }
 
 #[test]
 fn colours_carry_their_text() {
-    let css = include_str!("../../../src/render/report.css");
+    let css = report::STYLE;
     let (light, rest) = css.split_once("@media screen and (prefers-color-scheme: dark)").unwrap();
     let dark = rest.split("\n* {").next().unwrap();
     for sheet in [light, dark] {
         let colour = |name: &str| {
-            let value = sheet.split(&format!("--{name}: #")).nth(1).unwrap().split(';').next().unwrap();
-            let long = if value.len() == 3 { value.chars().flat_map(|c| [c, c]).collect() } else { value.to_owned() };
+            let value =
+                sheet.split(&format!("--{name}: #")).nth(1).unwrap().split(';').next().unwrap();
+            let long = if value.len() == 3 {
+                value.chars().flat_map(|c| [c, c]).collect()
+            } else {
+                value.to_owned()
+            };
             luminance(u32::from_str_radix(&long, 16).unwrap())
         };
         let steps: Vec<f64> = (0..6).map(|step| colour(&format!("t{step}"))).collect();
         for (step, back) in steps.iter().enumerate() {
             let (text, back) = (colour(&format!("k{step}")) + 0.05, back + 0.05);
-            assert!((text / back).max(back / text) >= 4.5, "step {step}: {}", (text / back).max(back / text));
+            assert!(
+                (text / back).max(back / text) >= 4.5,
+                "step {step}: {}",
+                (text / back).max(back / text)
+            );
         }
         // Whoever sees no hues sees the order.
         assert!(steps.is_sorted_by(|a, b| a < b) || steps.is_sorted_by(|a, b| a > b), "{steps:?}");
@@ -286,7 +330,8 @@ fn luminance(rgb: u32) -> f64 {
 
 #[test]
 fn what_held_late_frames_up_is_named_with_its_share_of_all_that_are_explained() {
-    let cause = |name: &str, frames, ms: u64| Cause { name: name.to_owned(), frames, ns: ms * 1_000_000 };
+    let cause =
+        |name: &str, frames, ms: u64| Cause { name: name.to_owned(), frames, ns: ms * 1_000_000 };
     let mut results = interactive(1, 2, 2000, 5);
     let waits = vec![("hog <b>".to_owned(), 9.0), ("softirq NET_RX".to_owned(), 0.2)];
     let causes = vec![cause("hog <b>", 45, 400), cause("rcu", 5, 20), cause("idle", 0, 1)];

@@ -1,4 +1,4 @@
-//! The output of a meter, taken in as it comes: a line per reading, the joules so far.
+//! Follows the output of a meter: a line per reading, with the joules so far.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::{Context, Result};
 
 use crate::protocol::short;
-use crate::supervisor::monotonic;
+use crate::supervisor::monotonic_ns;
 use journal::Energy;
 
-/// Bytes of a line beyond which it is no number.
-const LONGEST: u64 = 64;
+/// A longer line is no number.
+const MAX_LINE_BYTES: u64 = 64;
 
-/// The most readings that are kept: more than a long window of a fast meter has.
-const KEPT: usize = 100_000;
+/// So many readings are kept, the last: more than a long window of a fast meter has.
+const MAX_READINGS: usize = 100_000;
 
 /// A thread that waits for readings. It wakes for each of them, as the meter does.
 #[derive(Debug, Clone, Default)]
@@ -22,10 +22,17 @@ pub(super) struct Follower(Arc<Mutex<Readings>>);
 
 #[derive(Debug, Default)]
 struct Readings {
-    /// The moment of each, in ns of CLOCK_MONOTONIC, and its joules.
-    kept: VecDeque<(u64, f64)>,
+    kept: VecDeque<MeterReading>,
     /// Why there are no more; empty if the meter closed its output.
     failure: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct MeterReading {
+    /// The moment when its line came, in ns of CLOCK_MONOTONIC.
+    at: u64,
+    /// The joules so far.
+    joules: f64,
 }
 
 impl Follower {
@@ -46,64 +53,76 @@ impl Follower {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let count = (&mut lines).take(LONGEST).read_until(b'\n', &mut line).unwrap_or(0);
-            let now = monotonic();
+            let count = (&mut lines).take(MAX_LINE_BYTES).read_until(b'\n', &mut line).unwrap_or(0);
+            let now = monotonic_ns();
+
             let mut readings = self.readings();
-            if let Err(why) = if count == 0 { Err(String::new()) } else { readings.add(now, &line) } {
+            let added = if count == 0 { Err(String::new()) } else { readings.add(now, &line) };
+            if let Err(why) = added {
                 readings.failure = Some(why);
                 return;
             }
         }
     }
 
-    /// Returns when the last reading came.
-    pub fn last(&self) -> Option<u64> {
-        self.readings().kept.back().map(|(at, _)| *at)
+    /// The moment of the last reading, in ns of CLOCK_MONOTONIC.
+    pub fn last_moment(&self) -> Option<u64> {
+        self.readings().kept.back().map(|reading| reading.at)
     }
 
-    /// Returns why there are no more readings, if there are none; an empty text if the meter closed its output.
+    /// Why there are no more readings: empty if the meter closed its output, `None` if it still
+    /// gives readings.
     pub fn failure(&self) -> Option<String> {
         self.readings().failure.clone()
     }
 
-    /// Returns what lies between the first and the last reading of a time; `None` if that is less than half of it. A
-    /// reading across an edge includes an unknown share of what lies outside.
+    /// The energy between the first and the last reading that came from `from` to `to`. `None` if
+    /// these readings cover less than half of that time. A reading across an edge is not used,
+    /// since an unknown share of its joules lies outside.
     pub fn between(&self, from: u64, to: u64) -> Option<Energy> {
         let readings = self.readings();
-        let mut inside = readings.kept.iter().filter(|(at, _)| (from..=to).contains(at));
-        let (first, last) = (inside.next()?, inside.next_back()?);
-        let (joules, span) = (last.1 - first.1, last.0 - first.0);
+        let mut inside = readings.kept.iter().filter(|reading| (from..=to).contains(&reading.at));
+        let first = inside.next()?;
+        let last = inside.next_back()?;
+
+        let joules = last.joules - first.joules;
+        let span = last.at - first.at;
         (joules > 0.0 && 2 * span >= to - from).then(|| Energy::new(joules, span as f64 / 1e9))
     }
 
-    /// A thread that panicked left whole readings behind.
     fn readings(&self) -> MutexGuard<'_, Readings> {
+        // The mutex may be poisoned: a thread that panics leaves whole readings.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Readings {
-    /// Takes in a line that came `now`.
+    /// Adds the reading of a line that came at `now`.
+    ///
+    /// # Errors
+    /// The line is no number, or the joules went back.
     fn add(&mut self, now: u64, line: &[u8]) -> Result<(), String> {
-        let joules = number_of(line)?;
-        if let Some((_, before)) = self.kept.back().filter(|(_, before)| joules < *before) {
-            return Err(format!("it went back from {before} to {joules} J"));
+        let joules = parse_joules(line)?;
+        if let Some(before) = self.kept.back().filter(|before| joules < before.joules) {
+            return Err(format!("it went back from {} to {joules} J", before.joules));
         }
-        if self.kept.len() >= KEPT {
+
+        if self.kept.len() >= MAX_READINGS {
             self.kept.pop_front();
         }
-        self.kept.push_back((now, joules));
+        self.kept.push_back(MeterReading { at: now, joules });
         Ok(())
     }
 }
 
-/// Returns the joules that a line says.
-fn number_of(line: &[u8]) -> Result<f64, String> {
+/// The joules that a whole line gives.
+fn parse_joules(line: &[u8]) -> Result<f64, String> {
     let text = String::from_utf8_lossy(line);
-    let number = text.trim().parse::<f64>().ok().filter(|joules| joules.is_finite() && *joules >= 0.0);
-    number
-        .filter(|_| line.ends_with(b"\n"))
-        .ok_or_else(|| format!("'{}' is not a number of joules", short(text.trim())))
+    let is_whole = line.ends_with(b"\n");
+    match text.trim().parse::<f64>() {
+        Ok(joules) if is_whole && joules.is_finite() && joules >= 0.0 => Ok(joules),
+        _ => Err(format!("'{}' is not a number of joules", short(text.trim()))),
+    }
 }
 
 #[cfg(test)]
@@ -123,7 +142,8 @@ mod tests {
 
     #[test]
     fn the_readings_inside_a_window_count() {
-        let lines: Vec<(u64, String)> = (0..=20).map(|tenth| (tenth * SECOND / 10, format!("{}", 5 * tenth))).collect();
+        let lines: Vec<(u64, String)> =
+            (0..=20).map(|tenth| (tenth * SECOND / 10, format!("{}", 5 * tenth))).collect();
         let lines: Vec<(u64, &str)> = lines.iter().map(|(at, line)| (*at, line.as_str())).collect();
         let (meter, added) = follower(&lines);
         assert_eq!(added, Ok(()));
@@ -140,13 +160,17 @@ mod tests {
     #[test]
     fn what_is_no_reading() {
         for line in ["", "x", "NaN", "inf", "-1", "1 2", "watts 5", "\u{1b}[31m5", "1,5"] {
-            let why = number_of(format!("{line}\n").as_bytes()).unwrap_err();
+            let why = parse_joules(format!("{line}\n").as_bytes()).unwrap_err();
             assert!(why.ends_with("is not a number of joules") && !why.contains('\u{1b}'), "{why}");
         }
-        assert_eq!(number_of(b" 12.5 \n"), Ok(12.5));
-        assert!(number_of(b"12.5").is_err(), "half a line");
+        assert_eq!(parse_joules(b" 12.5 \n"), Ok(12.5));
+        assert!(parse_joules(b"12.5").is_err(), "half a line");
         let back = follower(&[(1, "5"), (2, "4")]).1;
         assert_eq!(back, Err("it went back from 5 to 4 J".to_owned()));
-        assert_eq!(follower(&[(1, "5"), (2, "5")]).0.between(0, 3), None, "a counter that stands still");
+        assert_eq!(
+            follower(&[(1, "5"), (2, "5")]).0.between(0, 3),
+            None,
+            "a counter that stands still"
+        );
     }
 }

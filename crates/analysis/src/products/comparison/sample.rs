@@ -1,0 +1,67 @@
+//! What the interval of a comparison of commands rests on.
+
+use journal::SamplingUnit;
+use serde::Serialize;
+use stats::NORMAL_975;
+
+use super::{Comparison, Sides};
+
+/// Share of the variance of a unit's value, at most, that is left to the noise of its executions
+/// before a run stops: without any, the interval would be narrower by a twentieth.
+const MAX_EXECUTION_SHARE: f64 = 0.1;
+
+/// The units that are the samples of a comparison, where several executions are one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Units {
+    /// What a unit is.
+    pub unit: SamplingUnit,
+    /// The number of units on each side.
+    pub n: Sides<usize>,
+    /// The standard deviation in per cent from unit to unit of one side, without the noise of the
+    /// executions.
+    pub deviation_percent: f64,
+    /// The standard error in per cent that executions leave in a unit's value.
+    pub error_percent: f64,
+}
+
+impl Units {
+    /// True if more executions of these units would hardly narrow the interval: only more units do.
+    pub fn are_exhausted(&self) -> bool {
+        self.execution_share() <= MAX_EXECUTION_SHARE
+    }
+
+    /// The share of the variance of a unit's value that is the noise of its executions.
+    pub fn execution_share(&self) -> f64 {
+        let of_executions = self.error_percent.powi(2);
+        let all = of_executions + self.deviation_percent.powi(2);
+        if all > 0.0 { of_executions / all } else { 0.0 }
+    }
+}
+
+impl Comparison {
+    /// The sample in words: `579 pairs`, `8 builds of each`, `8 and 7 builds`.
+    pub fn describe_sample(&self) -> String {
+        let Some(Units { unit, n, .. }) = self.units else {
+            return words::count(self.n.b, "pair");
+        };
+        let units = words::count(n.b, unit.name());
+        if n.a == n.b { format!("{units} of each") } else { format!("{} and {units}", n.a) }
+    }
+
+    /// What makes units of one side differ, and by how much 95 % of them do: `depending on where
+    /// the linker put the code, builds of one source differ by ±1.8 %`. `None` if nothing beyond
+    /// noise does.
+    pub fn describe_units(&self) -> Option<String> {
+        let Units { unit, deviation_percent, .. } = self.units?;
+        let cause = match unit {
+            SamplingUnit::Execution => return None,
+            SamplingUnit::Build => {
+                "depending on where the linker put the code, builds of one source differ by"
+            }
+            SamplingUnit::Block => "set-ups of one command differ by",
+            SamplingUnit::Process => "processes of one server differ by",
+        };
+        let percent = words::fine(NORMAL_975 * deviation_percent);
+        (deviation_percent > 0.0).then(|| format!("{cause} ±{percent} %"))
+    }
+}

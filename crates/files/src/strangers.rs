@@ -1,0 +1,61 @@
+//! Links and files that another user has left in a directory like /tmp, where this user meant one
+//! of their own. As with the kernel's fs.protected_symlinks, what is there must belong to this user
+//! or to the directory's owner; unlike it, this holds even if the kernel's setting is off, and for
+//! files that are there already.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// As many links as Linux follows.
+pub(crate) const MAX_LINKS: usize = 40;
+
+/// Mode bits, sticky and world-writable, of a directory where all may make files and remove their
+/// own.
+const SHARED_DIRECTORY_MODE: u32 = 0o1002;
+
+/// Checks the links that lead to a directory. What is missing is no error here.
+///
+/// # Errors
+/// One of them is a stranger's, or they lead in a circle.
+pub(crate) fn check_links(folder: &Path) -> io::Result<()> {
+    check_links_below(&std::path::absolute(folder)?, MAX_LINKS)
+}
+
+fn check_links_below(folder: &Path, links_left: usize) -> io::Result<()> {
+    for path in folder.ancestors() {
+        let Ok(found) = fs::symlink_metadata(path) else { continue };
+        // Only the kernel makes links in /proc, and some, such as `pipe:[123]`, lead to no path.
+        if !found.is_symlink() || path.starts_with("/proc") {
+            continue;
+        }
+        let links_left = links_left.checked_sub(1).ok_or_else(too_many_links)?;
+        let parent = fs::canonicalize(path.parent().unwrap_or(Path::new("/")))?;
+        check_author(&parent, path, &found)?;
+        check_links_below(&parent.join(fs::read_link(path)?), links_left)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn too_many_links() -> io::Error {
+    io::Error::other("it leads through too many links")
+}
+
+/// Checks that a link, a file or a pipe in `folder` is not a stranger's.
+///
+/// # Errors
+/// It is.
+pub(crate) fn check_author(folder: &Path, path: &Path, found: &Metadata) -> io::Result<()> {
+    let directory = fs::metadata(folder)?;
+    let is_shared = directory.mode() & SHARED_DIRECTORY_MODE == SHARED_DIRECTORY_MODE;
+    let author = found.uid();
+    if !is_shared || author == rustix::process::geteuid().as_raw() || author == directory.uid() {
+        return Ok(());
+    }
+    let (path, folder) = (path.display(), folder.display());
+    Err(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!("{path} is another user's, and everybody may write in {folder}"),
+    ))
+}

@@ -1,0 +1,389 @@
+//! Where the processor time of commands goes, by function: the functions that differ from the first
+//! command's, or those that take the most.
+
+use analysis::{
+    CountedFunction, Function, FunctionChange, FunctionChanges, FunctionInstructions, Functions,
+    Range, Results,
+};
+use serde_json::{Value, json};
+use stats::Estimate;
+
+use super::flames;
+use super::function_name::short_name;
+use super::shared::{command, unsigned};
+use crate::document::{Block, Column, Columns, Field, Readers, Table};
+
+/// Functions that a sentence names.
+const MAX_NAMED: usize = 3;
+
+/// Rows of the short report, and of the whole one.
+const MAX_SHORT_ROWS: usize = 8;
+const MAX_ROWS: usize = 30;
+
+const TITLE: &str = "Where the time goes";
+
+/// The note below the tables.
+const READING: &str = "\
+    Sampled in extra executions, which were not timed: processor time in the function itself, \
+    without those that it calls. An execution is one value; 95 % intervals over executions. Of the \
+    functions that are named, on average at most 1 % are named by chance, and their intervals allow \
+    for that (docs/methodology.md). Functions are matched by name.";
+
+/// The note where valgrind has counted.
+const BY_VALGRIND: &str = "\
+    Instructions are the function's own, counted by valgrind in one or two more executions with fixed \
+    addresses and hashes, in per cent of all of the first command's. They are no times: valgrind sees \
+    neither the kernel nor what caches and branches cost. Functions are named from a difference of \
+    0.1 % on.";
+
+/// What is said below a table of commands that are compared.
+const DIFFERENT: &str = "functions that differ: times in per cent of the first command's processor time, \
+instructions in per cent of its instructions";
+const LARGEST: &str = "functions that take the most of it, whether they differ or not";
+
+/// A function of a command that is compared.
+struct Row<'a> {
+    own: &'a Functions,
+    name: &'a str,
+    file: &'a str,
+    /// Its time, if enough samples were in it.
+    time: Option<&'a FunctionChange>,
+    /// Its instructions, if any were counted.
+    counted: Option<&'a CountedFunction>,
+}
+
+impl<'a> Row<'a> {
+    fn of_time(own: &'a Functions, time: &'a FunctionChange) -> Row<'a> {
+        let counted = own.instructions.as_ref().and_then(|all| all.of(&time.name));
+        Row { own, name: &time.name, file: &time.file, time: Some(time), counted }
+    }
+
+    fn of_instructions(own: &'a Functions, counted: &'a CountedFunction) -> Row<'a> {
+        let mut times = own.change.iter().flat_map(|change| &change.functions);
+        let time = times.find(|function| function.name == counted.name);
+        Row { own, name: &counted.name, file: &counted.file, time, counted: Some(counted) }
+    }
+
+    /// `only here` or `gone`, by both times and instructions.
+    fn remark(&self) -> Field {
+        let counted = self.counted.map_or([0, 0], |counted| [counted.base.high, counted.own.high]);
+        let times = self.time.map_or([0.0, 0.0], |time| [time.base, time.own]);
+        match [0, 1].map(|side| times[side] > 0.0 || counted[side] > 0) {
+            [false, true] => Field::text("only here"),
+            [true, false] => Field::text("gone"),
+            _ => Field::Nothing,
+        }
+    }
+}
+
+/// A function of a command.
+struct Share<'a> {
+    own: &'a Functions,
+    function: &'a Function,
+}
+
+impl Share<'_> {
+    fn counted(&self) -> Option<&CountedFunction> {
+        self.own.instructions.as_ref()?.of(&self.function.name)
+    }
+}
+
+/// What a command takes more or less time in than the first: `parse_number takes 1.8 % of the time
+/// more (1.2 to 2.4), the rest is undecided`.
+pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
+    let own = results.functions.iter().find(|own| own.cell.key.condition == condition)?;
+    let change = own.change.as_ref()?;
+    let called: Vec<String> = change.significant().take(MAX_NAMED).map(describe).collect();
+    let more = change.significant().count().saturating_sub(MAX_NAMED);
+    let mut parts = called;
+    if more > 0 {
+        parts.push(describe_others(more));
+    }
+    parts.push(describe_rest(change));
+    let times = parts.join(", ");
+    match own.instructions.as_ref().map(describe_instructions) {
+        Some(instructions) => Some(format!("{times}; {instructions}")),
+        None => Some(times),
+    }
+}
+
+/// `by valgrind's count, parse_number adds 2.0 % to the instructions, no other function differs`.
+fn describe_instructions(counted: &FunctionInstructions) -> String {
+    let different: Vec<&CountedFunction> = counted.different().collect();
+    let mut parts = Vec::new();
+    for function in different.iter().take(MAX_NAMED) {
+        let change = function.middle();
+        let (name, size) = (short_name(&function.name), unsigned(change));
+        parts.push(match change < 0.0 {
+            true => format!("{name} saves {size} % of the instructions"),
+            false => format!("{name} adds {size} % to the instructions"),
+        });
+    }
+
+    let others = different.len().saturating_sub(MAX_NAMED);
+    parts.push(match (parts.is_empty(), others) {
+        (true, _) => "no function executes more or fewer instructions".to_owned(),
+        (false, 0) => "no other function differs".to_owned(),
+        (false, others) => describe_others(others),
+    });
+    format!("by valgrind's count, {}", parts.join(", "))
+}
+
+/// `3 other functions differ too`.
+fn describe_others(count: usize) -> String {
+    let verb = if count == 1 { "differs" } else { "differ" };
+    format!("{} {verb} too", words::count(count, "other function"))
+}
+
+/// `parse_number takes 1.8 % of the time more (1.2 to 2.4)`.
+fn describe(function: &FunctionChange) -> String {
+    let name = short_name(&function.name);
+    let (size, direction, ends) = describe_size(function.change);
+    let only = if function.is_only_in_own() {
+        ", on which the first command spends no time,"
+    } else if function.is_only_in_base() {
+        ", on which this command spends no time,"
+    } else {
+        ""
+    };
+    format!("{name}{only} takes {size} % of the time {direction} ({ends})")
+}
+
+fn describe_rest(change: &FunctionChanges) -> String {
+    let is_known = change.rest.low > 0.0 || change.rest.high < 0.0;
+    let is_rest = change.significant().next().is_some();
+    let (size, direction, ends) = describe_size(change.rest);
+    match (is_known, is_rest) {
+        (true, true) => format!("the rest {size} % {direction} ({ends})"),
+        (false, true) => "the rest is undecided".to_owned(),
+        (true, false) => format!(
+            "it takes {size} % {direction} processor time ({ends}), but no single function's samples explain it"
+        ),
+        (false, false) => "no function takes significantly more or less of the time".to_owned(),
+    }
+}
+
+/// The size of a change, its direction, and its ends from the smaller to the larger.
+fn describe_size(change: Estimate) -> (String, &'static str, String) {
+    let is_less = change.value < 0.0;
+    let mut ends = [change.low, change.high];
+    if is_less {
+        ends = [-change.high, -change.low];
+    }
+    let [from, to] = ends.map(|end| words::signed_fine(end).trim_start_matches('+').to_owned());
+    let direction = if is_less { "less" } else { "more" };
+    (unsigned(change.value), direction, format!("{from} to {to}"))
+}
+
+fn percent(value: f64) -> String {
+    format!("{}%", words::share(value))
+}
+
+/// The functions that differ, or, of commands that are not compared, those that take the most time;
+/// `None` if nothing was sampled, or none differs.
+pub(super) fn short_table(results: &Results) -> Option<Table> {
+    let is_compared = results.functions.iter().any(|own| own.change.is_some());
+    let table = match is_compared {
+        true => differences(&called(results), DIFFERENT),
+        false => shares(&results.functions),
+    };
+    let table = table.at_most(MAX_SHORT_ROWS);
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// All that samples show of commands; nothing of a run without.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    if results.functions.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::section(TITLE), Block::Table(data(results))];
+    let called = called(results);
+    let is_compared = results.functions.iter().any(|own| own.change.is_some());
+    if is_compared && called.is_empty() {
+        blocks.push(Block::text("No function takes significantly more or less time."));
+    }
+    if !called.is_empty() {
+        blocks.push(Block::Table(differences(&called, DIFFERENT).shown(Readers::PEOPLE)));
+    }
+    let largest = match is_compared {
+        true => differences(&largest(results), LARGEST),
+        false => shares(&results.functions),
+    };
+    blocks.push(Block::Table(largest.shown(Readers::PEOPLE)));
+    blocks.extend(flames::chart(results));
+
+    let mut notes = vec![READING.to_owned()];
+    if results.functions.iter().any(|own| own.instructions.is_some()) {
+        notes.push(BY_VALGRIND.to_owned());
+    }
+    for own in &results.functions {
+        for note in &own.notes {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+    }
+    blocks.push(Block::notes(notes));
+    blocks
+}
+
+/// The functions that differ, of all commands: in time, then in instructions alone.
+fn called(results: &Results) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for own in &results.functions {
+        let first = rows.len();
+        if let Some(change) = &own.change {
+            rows.extend(change.significant().map(|function| Row::of_time(own, function)));
+        }
+        for counted in own.instructions.iter().flat_map(FunctionInstructions::different) {
+            if rows[first..].iter().all(|row| row.name != counted.name) {
+                rows.push(Row::of_instructions(own, counted));
+            }
+        }
+    }
+    rows
+}
+
+/// The functions that take the most time, of each command as many.
+fn largest(results: &Results) -> Vec<Row<'_>> {
+    let most = MAX_ROWS / results.functions.len().max(1);
+    let mut rows = Vec::new();
+    for own in &results.functions {
+        let mut all: Vec<&FunctionChange> =
+            own.change.iter().flat_map(|change| &change.functions).collect();
+        all.sort_by(|a, b| (b.base + b.own).total_cmp(&(a.base + a.own)));
+        rows.extend(all.into_iter().take(most).map(|function| Row::of_time(own, function)));
+    }
+    rows
+}
+
+fn differences(rows: &[Row<'_>], remark: &str) -> Table {
+    let mut commands: Vec<String> = rows.iter().map(|row| command(&row.own.cell)).collect();
+    commands.dedup();
+    let of_time = |row: &Row<'_>, text: fn(&FunctionChange) -> String| {
+        row.time.map_or(Field::Missing, |time| Field::Text(text(time)))
+    };
+
+    let mut columns = Columns::new();
+    if commands.len() > 1 {
+        columns = columns
+            .with(Column::words("command"), |row: &Row<'_>| Field::Text(command(&row.own.cell)));
+    }
+    columns = columns
+        .with(Column::words("function"), |row: &Row<'_>| name(row.name))
+        .with(Column::number("of the time"), move |row| of_time(row, |time| percent(time.base)))
+        .with(Column::number("now"), move |row| of_time(row, |time| percent(time.own)))
+        .with(Column::number("change").main(), move |row| {
+            of_time(row, |time| format!("{}%", words::signed_fine(time.change.value)))
+        })
+        .with(Column::number("95 %"), move |row| {
+            of_time(row, |time| {
+                let [low, high] = [time.change.low, time.change.high].map(words::signed_fine);
+                format!("{low}..{high}")
+            })
+        });
+    if rows.iter().any(|row| row.own.instructions.is_some()) {
+        columns = columns.with(Column::number("instructions"), |row| {
+            row.counted
+                .and_then(|counted| counted.change)
+                .map_or(Field::Missing, instruction_change)
+        });
+    }
+    columns
+        .with(Column::words("in").shown(Readers::PAGE), |row| Field::text(row.file))
+        .with(Column::words(""), Row::remark)
+        .table(rows)
+        .titled("", remark)
+}
+
+/// `+2.00%`, or the least and the most where executions differ: `+1.9%..+2.1%`.
+fn instruction_change(ends: [f64; 2]) -> Field {
+    let [least, most] = ends.map(|end| format!("{}%", words::signed_fine(end)));
+    Field::Text(if least == most { least } else { format!("{least}..{most}") })
+}
+
+fn name(name: &str) -> Field {
+    Field::text(name).narrow(short_name(name))
+}
+
+/// The functions of commands that take the most time: of each command as many.
+fn shares(all: &[Functions]) -> Table {
+    let mut rows = Vec::new();
+    let most = MAX_ROWS / all.len().max(1);
+    for own in all {
+        rows.extend(own.all.iter().take(most).map(|function| Share { own, function }));
+    }
+    let mut columns = Columns::new();
+    if all.len() > 1 {
+        columns = columns
+            .with(Column::words("command"), |row: &Share<'_>| Field::Text(command(&row.own.cell)));
+    }
+    columns = columns
+        .with(Column::words("function"), |row: &Share<'_>| name(&row.function.name))
+        .with(Column::number("of the time").main(), |row| {
+            Field::Text(percent(row.function.share.value))
+        })
+        .with(Column::number("95 %"), |row| {
+            let ends = [row.function.share.low.max(0.0), row.function.share.high];
+            let [low, high] = ends.map(percent);
+            Field::Text(format!("{}..{high}", low.trim_end_matches('%')))
+        });
+    if all.iter().any(|own| own.instructions.is_some()) {
+        columns = columns.with(Column::number("of the instructions"), |row| {
+            let counted = row.counted().zip(row.own.instructions.as_ref());
+            counted.map_or(Field::Missing, |(counted, all)| {
+                Field::Text(percent(counted.own.low as f64 / all.total.low.max(1) as f64 * 100.0))
+            })
+        });
+    }
+    columns
+        .with(Column::words("in").shown(Readers::PAGE), |row| Field::text(&row.function.file))
+        .table(&rows)
+        .titled("", "processor time in the function itself")
+}
+
+/// The least and the most of a count.
+fn ends(range: Option<Range>) -> Value {
+    range.map_or(Value::Null, |range| json!([range.low, range.high]))
+}
+
+/// Every function of every command, for programs.
+fn data(results: &Results) -> Table {
+    let mut rows = Vec::new();
+    for own in &results.functions {
+        rows.extend(own.all.iter().map(|function| Share { own, function }));
+    }
+    Columns::new()
+        .keyed(|row: &Share<'_>| &row.own.cell.key)
+        .with(Column::data("name"), |row| Field::text(&row.function.name))
+        .with(Column::data("file"), |row| Field::text(&row.function.file))
+        .data(|row| {
+            let share = row.function.share;
+            let change = row.own.change.as_ref().and_then(|change| {
+                change.functions.iter().find(|known| known.name == row.function.name)
+            });
+            json!({
+                "share": share.value, "low": share.low, "high": share.high,
+                "base": change.map(|known| known.base),
+                "change": change.map(|known| known.change.value),
+                "change_low": change.map(|known| known.change.low),
+                "change_high": change.map(|known| known.change.high),
+                "q": change.map(|known| known.q),
+                "differs": change.map(|known| known.is_significant),
+            })
+        })
+        .data(|row| {
+            let counted = row.counted();
+            let is_compared = row.own.change.is_some();
+            let base = counted.filter(|_| is_compared).map(|counted| counted.base);
+            json!({
+                "instructions": ends(counted.map(|counted| counted.own)),
+                "instructions_base": ends(base),
+                "instructions_change": counted.and_then(|counted| counted.change),
+                "instructions_differ": base.and(counted).map(CountedFunction::differs),
+            })
+        })
+        .table(&rows)
+        .keyed("functions")
+        .shown(Readers::PROGRAM)
+}

@@ -1,0 +1,1 @@
+unixmark.runs([["61eec7a5f74c08418d6fdf3d5e4f927a","61eec7a5f74c08418d6fdf3d5e4f927a","AMD EPYC, Zen 3, 2 CPUs of a shared host","2026-11-25","5a46bc11e68924f8ef0a7aa8f66a7833","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,3,2,1],[]]]);

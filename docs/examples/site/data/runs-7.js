@@ -1,0 +1,1 @@
+unixmark.runs([["79be89bf3132f98dfa93d991c38976b0","79be89bf3132f98dfa93d991c38976b0","AMD EPYC, Zen 5, 2 CPUs of a shared host, portable build","2026-11-25","ff76f5b758c2fc302f69378eec778d7d","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,4,1,1],[]]]);

@@ -1,0 +1,1 @@
+unixmark.runs([["8a71f37766eebc43963ad5f73fa785d5","8a71f37766eebc43963ad5f73fa785d5","Cloud server of 2018, 4 CPUs","2018-06-25","1dbecfc0e13e2bd97c9e982980ebd8fd","4 CPUs",[0,0,0,0],["imported"]]]);

@@ -1,0 +1,1 @@
+unixmark.runs([["93f18dedc405685127d8c11528931804","93f18dedc405685127d8c11528931804","George, a SPARCstation 20-61 with 128 MB, Solaris 2.3","","1dbecfc0e13e2bd97c9e982980ebd8fd","1 CPU",[0,0,0,0],["imported"]]]);

@@ -1,1 +1,0 @@
-unixmark.runs([["bf406a63d22c38267b137492a35f148a","bf406a63d22c38267b137492a35f148a","George, a SPARCstation 20-61 with 128 MB, Solaris 2.3","","1dbecfc0e13e2bd97c9e982980ebd8fd","1 CPU",[0,0,0,0],["imported"]]]);

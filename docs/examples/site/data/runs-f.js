@@ -1,0 +1,1 @@
+unixmark.runs([["f3be5943510c29a5674e401fff0ddb30","f3be5943510c29a5674e401fff0ddb30","AMD EPYC, Zen 5, 2 CPUs of a shared host","2026-11-21","83738ebfedf81b83a7ee8f64cffd7e37","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[1,1,1,1],[]]]);

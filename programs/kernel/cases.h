@@ -1,0 +1,61 @@
+/*
+ * What contend.c measures, case by case: CASE(name, what is prepared, counts, right). `right` does
+ * the work once, for the copy `my`, says whether all answers were right, and is `counts` counts;
+ * with 0 it counts itself, page by page. The names, and what a count is, are will-it-scale's.
+ */
+
+/* The table of descriptors. */
+CASE(dup1, file, 1, closed(dup(my->file)))
+CASE(eventfd1, event, 1, passed(my))
+CASE(pipe1, pipe, 1, moved(my))
+CASE(unix1, pair, 1, moved(my))
+CASE(poll1, polls, 1, poll(my->polls, 1, 0) == 1)
+CASE(poll2, polls, 1, poll(my->polls, POLLED, 0) == POLLED)
+/* Names of files. */
+CASE(open1, name, 1, closed(open(my->name, O_RDWR)))
+CASE(open2, folder, 1, closed(open(my->name, O_RDWR)))
+CASE(open3, shared, 1, closed(open(SHARED, O_RDWR)))
+CASE(unlink1, name, 1, closed(open(my->name, O_RDWR | O_CREAT, 0600)) && unlink(my->name) == 0)
+CASE(unlink2, folder, 1, closed(open(my->name, O_RDWR | O_CREAT, 0600)) && unlink(my->name) == 0)
+/* Files: one of each copy, or one for all. */
+CASE(lock1, file, 2, locked(my))
+CASE(lock2, shared, 2, locked(my))
+CASE(lseek1, file, 1, lseek(my->file, 0, SEEK_SET) == 0)
+CASE(lseek2, shared, 1, lseek(my->file, 0, SEEK_SET) == 0)
+CASE(pread1, file, 1, pread(my->file, my->block, BLOCK, 0) == BLOCK)
+CASE(pread2, shared, 1, pread(my->file, my->block, BLOCK, 0) == BLOCK)
+CASE(pread3, shared, 1, pread(my->file, my->block, BLOCK, my->at) == BLOCK)
+CASE(pwrite1, file, 1, pwrite(my->file, my->block, BLOCK, 0) == BLOCK)
+CASE(pwrite2, shared, 1, pwrite(my->file, my->block, BLOCK, 0) == BLOCK)
+CASE(pwrite3, shared, 1, pwrite(my->file, my->block, BLOCK, my->at) == BLOCK)
+CASE(read1, file, 1, read_on(my))
+CASE(read2, shared, 1, read_on(my))
+CASE(readseek1, file, 1, sought(my, 0) && read(my->file, my->block, BLOCK) == BLOCK)
+CASE(readseek2, shared, 1, sought(my, 0) && read(my->file, my->block, BLOCK) == BLOCK)
+CASE(readseek3, shared, 1, sought(my, my->at) && read(my->file, my->block, BLOCK) == BLOCK)
+CASE(write1, file, 1, written_on(my))
+CASE(writeseek1, file, 1, sought(my, 0) && write(my->file, my->block, BLOCK) == BLOCK)
+CASE(writeseek2, shared, 1, sought(my, 0) && write(my->file, my->block, BLOCK) == BLOCK)
+CASE(writeseek3, shared, 1, sought(my, my->at) && write(my->file, my->block, BLOCK) == BLOCK)
+/* The memory map. */
+CASE(mmap1, nothing, 1, unmapped(map(AREA, MAP_PRIVATE | MAP_ANONYMOUS, -1)))
+CASE(mmap2, area_of_file, 1, unmapped(map(AREA, MAP_PRIVATE, my->file)))
+CASE(malloc1, nothing, 1, allocated(AREA))
+CASE(malloc2, nothing, 1, allocated(1000))
+CASE(page_fault1, nothing, 0, touched(my, MAP_PRIVATE | MAP_ANONYMOUS, -1))
+CASE(page_fault2, area_of_file, 0, touched(my, MAP_PRIVATE, my->file))
+CASE(page_fault3, area_of_file, 0, touched(my, MAP_SHARED, my->file))
+CASE(tlb_flush1, private_pages, 1, given_back(my))
+CASE(tlb_flush2, pages, 1, given_back(my))
+CASE(tlb_flush3, shared_pages, 1, given_back(my))
+/* Words in memory, signals and the scheduler. */
+CASE(futex1, nothing, 1, woken(my, FUTEX_WAKE))
+CASE(futex2, nothing, 1, missed(my, FUTEX_WAIT))
+CASE(futex3, nothing, 1, woken(my, FUTEX_WAKE_PRIVATE))
+CASE(futex4, nothing, 1, missed(my, FUTEX_WAIT_PRIVATE))
+CASE(posix_semaphore1, semaphore, 1, sem_post(&my->semaphore) == 0 && sem_wait(&my->semaphore) == 0)
+CASE(pthread_mutex1, nothing, 1, held(&for_all.mutex))
+CASE(pthread_mutex2, mutex, 1, held(&my->mutex))
+CASE(signal1, handler, 1, caught(my))
+CASE(sched_yield, nothing, 1, sched_yield() == 0)
+CASE(getppid1, nothing, 1, getppid() >= 0)
