@@ -8,18 +8,21 @@ fn json(output: &std::process::Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Sleeps 4 ms in three of ten executions (`30`), or in seven (`70`), else 100 ms: by a hash of the
-/// number of its process.
-const LOTTERY: &str =
-    "test $(($$ * 40503 % 65536 / 656)) -lt % && exec sleep 0.004; exec sleep 0.1";
+/// Sleeps 4 ms in `FAST` of ten executions, which it counts in the file `COUNT`, else 100 ms.
+const TWO_SPEEDS: &str = "echo >>COUNT; test $(($(wc -l <COUNT) * 3 % 10)) -lt FAST && \
+                          exec sleep 0.004; exec sleep 0.1";
 
 #[test]
 fn a_command_with_two_speeds_is_said_to_have_them() {
     let place = Place::new();
-    let [old, new] = ["30", "70"].map(|share| LOTTERY.replace("-lt %", &format!("-lt {share}")));
+    let [old, new] = [("old", "3"), ("new", "7")]
+        .map(|(count, fast)| TWO_SPEEDS.replace("COUNT", count).replace("FAST", fast));
     let words = ["ab", "--runs", "60", "-n", "old", "-n", "new", &old, &new];
 
-    let run = place.unixmark("").args(words).args(["-q", "--format", "json"]).output().unwrap();
+    let mut tool = place.unixmark("");
+    let run =
+        tool.args(words).args(["-q", "--format", "json"]).current_dir(place.scratch()).output();
+    let run = run.unwrap();
     let text = place.unixmark("report --long").output().unwrap();
 
     let speeds = &json(&run)["comparisons"][0]["two_speeds"];

@@ -6,7 +6,10 @@
 //! 2. A test that passed before and depends on nothing that has changed does not run ([`Memory`]).
 //! 3. The others run, those first that took longest the last time ([`run_tests`]). One that must be
 //!    alone, and is not, runs again in the end.
-//! 4. What was skipped, left out, left behind by killed runs, or failed is printed.
+//! 4. A test that failed runs again, twice, beside no other. If it passes both times, something on
+//!    the machine disturbed it: it is listed as disturbed, with what it said, and does not fail the
+//!    pool ([`passes_alone`]).
+//! 5. What was skipped, left out, left behind by killed runs, disturbed, or failed is printed.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,6 +110,7 @@ impl Binary {
     }
 }
 
+#[derive(Clone)]
 struct Test<'a> {
     binary: &'a Binary,
     name: String,
@@ -134,13 +138,23 @@ impl<'a> Test<'a> {
 
         let (title, took) = (self.title(), began.elapsed());
         println!("{:8.3} s  {title}", took.as_secs_f64());
-        let has_passed = output.status.success();
+        let outcome = if output.status.success() { Outcome::Passed } else { Outcome::Failed };
         let printed =
             String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-        if !has_passed {
+        if outcome == Outcome::Failed {
             println!("{printed}");
         }
-        Ok(Ended { test: self, title, took, has_passed, panic: first_panic(&printed) })
+        Ok(Ended { test: self, title, took, outcome, panic: first_panic(&printed) })
+    }
+
+    /// True if the test passes each time that it runs again while no other runs.
+    fn passes_alone(&self) -> bool {
+        const TIMES: usize = 2;
+
+        (0..TIMES).all(|_| {
+            let again = self.clone().run(false).ok();
+            again.is_some_and(|ended| ended.outcome == Outcome::Passed)
+        })
     }
 }
 
@@ -204,7 +218,7 @@ impl Memory {
             |ended: &Ended| skipped.iter().any(|line| line.contains(&ended.test.name));
         let newly_passed = ended
             .iter()
-            .filter(|ended| ended.has_passed && !has_skipped(ended))
+            .filter(|ended| ended.outcome == Outcome::Passed && !has_skipped(ended))
             .map(|ended| &ended.test);
         let lines: String =
             passed.iter().chain(newly_passed).map(|test| self.line(test) + "\n").collect();
@@ -231,12 +245,20 @@ fn hash_files() -> Option<String> {
     Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum Outcome {
+    Passed,
+    /// It failed, and passed whenever it ran again beside no other.
+    Disturbed,
+    Failed,
+}
+
 /// A test that has ended.
 struct Ended<'a> {
     test: Test<'a>,
     title: String,
     took: Duration,
-    has_passed: bool,
+    outcome: Outcome,
     /// The message of its first panic; empty without one.
     panic: String,
 }
@@ -285,11 +307,9 @@ fn main() -> ExitCode {
         binaries.iter().for_each(Binary::print_ignored);
     }
     let left_behind = restore();
-    let failed: BTreeSet<String> = ended
-        .iter()
-        .filter(|ended| !ended.has_passed)
-        .map(|ended| format!("{}: {}", ended.title, ended.panic))
-        .collect();
+    let disturbed = panics(&ended, Outcome::Disturbed);
+    print_list("disturbed: failed beside other tests, and passed twice alone:", &disturbed);
+    let failed = panics(&ended, Outcome::Failed);
     print_list("failed:", &failed);
     if !passed.is_empty() {
         println!(
@@ -321,6 +341,12 @@ fn restore() -> BTreeSet<String> {
         .collect();
     print_list("left behind by runs that were killed, and undone:", &left_behind);
     left_behind
+}
+
+/// What the tests with an outcome said when they failed.
+fn panics(ended: &[Ended<'_>], outcome: Outcome) -> BTreeSet<String> {
+    let of_interest = ended.iter().filter(|ended| ended.outcome == outcome);
+    of_interest.map(|ended| format!("{}: {}", ended.title, ended.panic)).collect()
 }
 
 fn print_list(heading: &str, items: &BTreeSet<String>) {
@@ -367,9 +393,28 @@ fn run_tests<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
     for test in queues.later.into_inner().unwrap() {
         ended.extend(test.run(false).ok());
     }
+    run_failed_again(&mut ended);
     last_times.extend(ended.iter().map(|ended| (ended.title.clone(), ended.took)));
     write_times(times, &last_times);
     ended
+}
+
+/// Runs each test that failed again, alone, to tell the disturbed from those that fail. Where many
+/// failed, no neighbour is the reason.
+fn run_failed_again(ended: &mut [Ended<'_>]) {
+    const MOST_DISTURBED: usize = 6;
+
+    let mut failed: Vec<&mut Ended> =
+        ended.iter_mut().filter(|ended| ended.outcome == Outcome::Failed).collect();
+    if failed.len() > MOST_DISTURBED {
+        return;
+    }
+
+    for ended in &mut failed {
+        if ended.test.passes_alone() {
+            ended.outcome = Outcome::Disturbed;
+        }
+    }
 }
 
 type Queue<'a> = Mutex<Vec<Test<'a>>>;
