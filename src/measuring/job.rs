@@ -11,12 +11,15 @@ use crate::measuring::terminal::{Form, Loudness, RunDisplay};
 use crate::reports::{keep_summary, put_among_references, put_among_runs, write_all};
 use crate::status::{Status, usage};
 use crate::terminal::{print, print_json, print_words, say, say_error};
-use ::report::{Ending, Extent, Format, Layout, Subject};
+use ::report::{Ending, Extent, Format, GatedRun, Layout, Subject};
 use analysis::ask_direction;
 use catalogue::Catalogue;
 use files::Destination;
 use machine::{EnergySource, Machine};
 use measure::{Ask, Measured, Observer, Prepared, Setup};
+
+/// The refusal of JUnit without a gate.
+const NO_GATE: &str = "nothing can fail without --fail-on, so there is no JUnit; try --fail-on 5%";
 
 /// Measures what a verb asks for and prints its report, or with --dry-run shows its plan. The
 /// report is written to the files of `exports`, too.
@@ -48,6 +51,9 @@ pub(super) fn measure_and_report(
 
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
     let ask = make_ask(&mut catalogue, &machine)?;
+    if layout.is_some_and(|layout| layout.format == Format::Junit) {
+        ensure!(ask.is_gated(), usage(anyhow!("{NO_GATE}")));
+    }
     let Some((measured, kept)) = measure_or_plan(options, ask, &catalogue, &machine)? else {
         return Ok(Status::Fine);
     };
@@ -343,13 +349,21 @@ fn print_report(
         Extent::Short if !measured.is_kept() => Layout { extent: Extent::ShortAndUnkept, ..layout },
         _ => layout,
     };
-    let report = if layout.format == Format::Brief {
-        let reason = [&measured.failures[..], doubts].concat().join("; ");
-        let path = measured.is_kept().then_some(measured.directory.as_path());
-        let ending = Ending { path, status: status.code(), reason: &reason };
-        ::report::brief(&measured.results, ending)?
-    } else {
-        ::report::render(Subject::Run(&measured.results), layout)?
+    let report = match layout.format {
+        Format::Brief => {
+            let reason = [&measured.failures[..], doubts].concat().join("; ");
+            let path = measured.is_kept().then_some(measured.directory.as_path());
+            let ending = Ending { path, status: status.code(), reason: &reason };
+            ::report::brief(&measured.results, ending)?
+        }
+        Format::Junit => ::report::junit(&GatedRun {
+            comparisons: &measured.judged,
+            counts: &measured.judged_counts,
+            doubts,
+            is_strict: measured.is_gate_strict,
+            failures: &measured.failures,
+        }),
+        _ => ::report::render(Subject::Run(&measured.results), layout)?,
     };
 
     // Where the run is kept is said even if nothing can be printed.

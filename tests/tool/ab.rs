@@ -48,15 +48,26 @@ fn a_planted_difference_is_the_first_sentence_and_fails_the_gate() {
     let is_slower = ["takes ", "is slower than "].map(|verb| format!("sleep 0.05 {verb}"));
     assert!(is_slower.iter().any(|start| sentence.starts_with(start)), "{said}");
     assert!(sentence.contains(" pairs in "), "{said}");
-    let failed = ab(&["--fail-on", "10%", "--budget", "20s"]);
+}
+
+#[test]
+fn a_gate_fails_on_a_loss_and_says_so_in_junit() {
+    let place = Place::new();
+    let ab = |commands: [&str; 2]| {
+        let mut tool = place.unixmark("ab --fail-on 10% --budget 20s --format junit");
+        tool.args(commands).output().unwrap()
+    };
+
+    let failed = ab([OLD, NEW]);
+    let fine = ab([NEW, OLD]);
+    let broken = ab([OLD, "false"]);
+
     assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
     assert!(stderr(&failed).contains("sleep 0.05"), "{}", stderr(&failed));
-    let fine = place
-        .unixmark("ab")
-        .args([NEW, OLD, "--fail-on", "10%", "--budget", "20s"])
-        .output()
-        .unwrap();
+    assert!(stdout(&failed).contains("name=\"time, sleep 0.05\"><failure message=\"slower"));
     assert!(fine.status.success(), "{}", stderr(&fine));
+    assert!(stdout(&fine).contains("name=\"time, sleep 0.02\"><system-out>faster"));
+    assert!(stdout(&broken).contains("name=\"run\"><failure"), "{}", stdout(&broken));
 }
 
 #[test]
@@ -110,6 +121,7 @@ fn what_cannot_be_compared_is_said_before_anything_runs() {
     let place = Place::new();
     for (words, why) in [
         (&["--fail-on", "2%", "true"][..], "compare commands, and there is only one"),
+        (&["--format", "junit", "true", "false"], "nothing can fail without --fail-on"),
         (&["-N", "true", "'open"], "cannot be executed without a shell"),
         (
             &["--input", "/nonexistent", "true", "false"],

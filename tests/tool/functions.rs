@@ -96,8 +96,16 @@ fn the_function_that_takes_longer_is_named() {
     let [low, high] = ["change_low", "change_high"].map(|end| slower[end].as_f64().unwrap());
     assert!(low > 0.0 && high > 20.0, "{slower}");
     let sentence = report["sentences"][0].as_str().unwrap();
-    assert!(sentence.contains("work_b takes "), "{sentence}");
-    assert!(sentence.contains("% of the time more ("), "{sentence}");
+    assert!(sentence.contains("work_b adds "), "{sentence}");
+    assert!(sentence.contains("% to the time ("), "{sentence}");
+
+    let output = place.unixmark("report --format brief").arg(place.newest()).output().unwrap();
+    let brief: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(brief["functions"][0]["function"], "work_b", "{brief}");
+    assert_eq!(brief["functions"][0]["delta"], slower["change"], "{brief}");
+    let schema = std::fs::read_to_string(testing::file("docs/report.schema.json")).unwrap();
+    let schema = serde_json::from_str(&schema).unwrap();
+    assert_eq!(testing::complaint_of(&brief, &schema, "brief"), None);
 }
 
 #[test]
@@ -215,8 +223,8 @@ fn a_function_that_was_renamed_is_in_one_command_only() {
     let Some(_) = report(&place, "ab --where -q --runs 20", &[&old, &new]) else { return };
 
     let whole = whole_report(&place);
-    assert!(whole.contains("work_d, on which the first command spends no time, takes"), "{whole}");
-    assert!(whole.contains("work_c, on which this command spends no time, takes"), "{whole}");
+    assert!(whole.contains("work_d, on which the first command spends no time, adds"), "{whole}");
+    assert!(whole.contains("work_c, on which this command spends no time, saves"), "{whole}");
 }
 
 #[test]

@@ -64,6 +64,13 @@ pub struct Ask {
     pub discard: bool,
 }
 
+impl Ask {
+    /// True if a loss or a count can make the run a failure.
+    pub fn is_gated(&self) -> bool {
+        self.gate.is_some() || self.tail_gate.is_some() || !self.limits.is_empty()
+    }
+}
+
 /// Where a run works and is kept, whatever it measures.
 #[derive(Debug, Clone)]
 pub struct Setup {

@@ -1,7 +1,7 @@
 //! Which differences a limit of --fail-on judges: quantiles may have one of their own.
 
 use super::Ask;
-use analysis::{Comparison, Cost, Effect, Unseen};
+use analysis::{Comparison, Cost, Effect, Outcome, Unseen, Verdict};
 
 /// A limit of the loss in per cent, and the differences that it judges.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +45,23 @@ impl Gate {
         let mut losses = cost.losses(self.size);
         losses.retain(|effect| self.judges(&effect.comparison));
         losses
+    }
+
+    /// The comparisons that it judges, each with its outcome.
+    pub(super) fn outcomes(&self, cost: &Cost) -> Vec<(Comparison, Outcome)> {
+        let losses = cost.losses(self.size);
+        let judged = cost.effects().filter(|effect| self.judges(&effect.comparison));
+        let outcomes = judged.filter(|effect| !effect.comparison.is_of_execution()).map(|effect| {
+            let outcome = match effect.comparison.verdict {
+                _ if losses.iter().any(|loss| std::ptr::eq(*loss, effect)) => Outcome::Failed,
+                Verdict::Undecided(_) | Verdict::Differs | Verdict::Undirected => {
+                    Outcome::Undecided
+                }
+                _ => Outcome::Passed,
+            };
+            (effect.comparison.clone(), outcome)
+        });
+        outcomes.collect()
     }
 
     /// The comparisons that may hide a loss of its size.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::Ask;
 use super::gate::gates;
 use analysis::{Better, BurnIn, Comparison, Effect, Measure, Outcome as Judged, Results, Unseen};
-use journal::{Ended, Journal, Key, Printed, Trial, View};
+use journal::{Cell, Ended, Journal, Key, Printed, Trial, View};
 use runner::Outcome;
 use words::{Grouped, Unique};
 
@@ -22,6 +22,10 @@ pub struct Measured {
     pub ended: Option<Outcome>,
     /// The reasons why the run is a failure, a sentence each.
     pub failures: Vec<String>,
+    /// The comparisons that --fail-on judges, each with its outcome.
+    pub judged: Vec<(Comparison, Judged)>,
+    /// The outcomes of limits of counts, with a sentence for each.
+    pub judged_counts: Vec<(Judged, String)>,
     /// For each limit, comparisons that may hide a loss of its size.
     pub unseen: Vec<Unseen>,
     /// Figures that differ by the gate's size, in a direction that may be better or worse.
@@ -68,35 +72,19 @@ fn lacks_a_command(journal: &Journal) -> bool {
     false
 }
 
-/// The reasons why a run is a failure.
+/// The reasons why a run is a failure, a sentence each.
 pub(super) fn failures(
     journal: &Journal,
     results: &Results,
-    strict: bool,
+    judged_counts: &[(Judged, String)],
+    is_strict: bool,
     ask: &Ask,
 ) -> Vec<String> {
-    let mut failures: Vec<String> = Vec::new();
-
-    // Other trials were reported when they failed; a burn-in is a single one.
-    let burnin = results.burnin();
-    if burnin.is_some() {
-        let gaps = results.skipped.iter().chain(&results.errors);
-        failures.extend(gaps.map(|gap| gap.reason.clone()));
-    }
-
-    let gates = gates(ask);
-    let view = results.run.view;
-    if let Some(cost) = results.cost().filter(|_| !gates.is_empty()) {
-        for gate in gates {
-            let losses = gate.losses(cost).into_iter();
-            failures.extend(losses.map(|loss| describe_loss(loss, view)));
-        }
-        failures.extend(cost.lost().map(|gap| {
-            format!("{} is missing {}: {}", gap.label, describe_arm(&gap.key, view), gap.reason)
-        }));
-    }
+    let mut failures = burnin_gaps(results);
+    failures.extend(gate_failures(results, ask));
     failures.extend(unknown_directions(journal, ask));
 
+    // Of a comparison that broke, and of a run without figures, there is no more to say.
     if let Some(reason) = explain_broken_comparison(journal) {
         failures.push(reason);
         return failures;
@@ -106,28 +94,54 @@ pub(super) fn failures(
         return failures;
     }
 
-    let (failed_commands, other_failed): (Vec<&Trial>, Vec<&Trial>) =
-        journal.trials.iter().filter(|trial| trial.error.is_some()).partition(|trial| {
-            journal.cells.get(trial.cell).is_some_and(|cell| cell.is_of_command())
-        });
-    // A command that fails is measured no more, and was not reported before.
-    failures.extend(failed_commands.iter().filter_map(|trial| trial.error.clone()).unique());
-    if !other_failed.is_empty() {
-        let trials = words::count(other_failed.len(), "trial");
-        failures.push(format!("{trials} failed; the report has the reasons"));
-    }
-
+    failures.extend(failed_trials(journal));
     if results.end != Some(Ended::Interrupted) {
-        failures.extend(sentences_of_counts(results, ask, Judged::Failed));
+        failures.extend(sentences_of(Judged::Failed, judged_counts));
     }
     if results.end == Some(Ended::Broke) {
         failures.push("the run ended at the first frame later than --break-over allows".to_owned());
     }
-    if burnin.is_some_and(|burnin| !burnin.good) {
+    if results.burnin().is_some_and(|burnin| !burnin.good) {
         failures.push("the burn-in found something wrong; the report says what".to_owned());
     }
-    if strict && !results.skipped.is_empty() {
+    if is_strict && !results.skipped.is_empty() {
         failures.extend(describe_gaps(results, "skipped, which --strict does not allow"));
+    }
+    failures
+}
+
+/// What a burn-in could not do. The gaps of other runs were reported when they came up.
+fn burnin_gaps(results: &Results) -> Vec<String> {
+    if results.burnin().is_none() {
+        return Vec::new();
+    }
+    results.skipped.iter().chain(&results.errors).map(|gap| gap.reason.clone()).collect()
+}
+
+/// The losses that the run's gates do not let pass, and the figures that one side lacks.
+fn gate_failures(results: &Results, ask: &Ask) -> Vec<String> {
+    let gates = gates(ask);
+    let Some(cost) = results.cost().filter(|_| !gates.is_empty()) else { return Vec::new() };
+
+    let view = results.run.view;
+    let losses = gates.iter().flat_map(|gate| gate.losses(cost));
+    let missing = cost.lost().map(|gap| {
+        format!("{} is missing {}: {}", gap.label, describe_arm(&gap.key, view), gap.reason)
+    });
+    losses.map(|loss| describe_loss(loss, view)).chain(missing).collect()
+}
+
+/// The errors of commands, which are measured no more once they fail and are not reported before,
+/// and the number of other trials that failed.
+fn failed_trials(journal: &Journal) -> Vec<String> {
+    let failed = journal.trials.iter().filter(|trial| trial.error.is_some());
+    let (of_commands, others): (Vec<&Trial>, Vec<&Trial>) =
+        failed.partition(|trial| journal.cells.get(trial.cell).is_some_and(Cell::is_of_command));
+
+    let mut failures = of_commands.iter().filter_map(|trial| trial.error.clone()).unique();
+    if !others.is_empty() {
+        let trials = words::count(others.len(), "trial");
+        failures.push(format!("{trials} failed; the report has the reasons"));
     }
     failures
 }
@@ -168,17 +182,13 @@ fn explain_broken_comparison(journal: &Journal) -> Option<String> {
     })
 }
 
-/// Sentences about the limits of counts that have this outcome.
-pub(super) fn sentences_of_counts(
-    results: &Results,
-    ask: &Ask,
+/// The sentences about limits that have this outcome.
+pub(super) fn sentences_of(
     outcome: Judged,
+    judged_counts: &[(Judged, String)],
 ) -> impl Iterator<Item = String> {
-    results
-        .judge_counts(&ask.limits)
-        .into_iter()
-        .filter(move |(found, _)| *found == outcome)
-        .map(|(_, why)| why)
+    let of_outcome = judged_counts.iter().filter(move |(found, _)| *found == outcome);
+    of_outcome.map(|(_, sentence)| sentence.clone())
 }
 
 /// A sentence for each reason why tests failed or were skipped, with the tests.

@@ -162,17 +162,19 @@ impl Recording {
         };
         let results = Results::new(&journal, catalogue, None);
 
-        let mut failures = measured::failures(&journal, &results, strict, ask);
+        let judged_counts = results.judge_counts(&ask.limits);
+        let mut failures = measured::failures(&journal, &results, &judged_counts, strict, ask);
         match &ended {
             Ok(outcome) => failures.extend(outcome.failures.iter().cloned()),
             Err(error) => failures.insert(0, format!("{error:#}")),
         }
 
-        let (mut unseen, mut undirected) = (Vec::new(), Vec::new());
+        let (mut judged, mut unseen, mut undirected) = (Vec::new(), Vec::new(), Vec::new());
         let mut vague: Vec<String> =
-            measured::sentences_of_counts(&results, ask, analysis::Outcome::Undecided).collect();
+            measured::sentences_of(analysis::Outcome::Undecided, &judged_counts).collect();
         if let Some(cost) = results.cost() {
             for gate in gates(ask) {
+                judged.extend(gate.outcomes(cost));
                 unseen.extend(gate.unseen(cost));
                 undirected.extend(gate.undirected(cost));
                 vague.extend(gate.explain_missing(cost));
@@ -180,6 +182,8 @@ impl Recording {
         }
         Ok(Measured {
             directory: self.directory,
+            judged,
+            judged_counts,
             vague,
             unseen,
             undirected,

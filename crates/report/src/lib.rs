@@ -17,7 +17,8 @@ mod views;
 
 pub use document::score;
 pub use render::{
-    Ending, Extent, Format, Layout, POLICY, STYLE, brief, page, render, render_prose,
+    Ending, Extent, Format, GatedRun, Layout, POLICY, STYLE, brief, junit, page, render,
+    render_prose,
 };
 pub use subject::Subject;
 pub use views::{Repeat, is_name, rank, why};

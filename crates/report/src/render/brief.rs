@@ -1,5 +1,6 @@
 //! The answer in at most 1 kB of JSON, for agents and scripts: docs/report.schema.json has it as
-//! `brief`. What does not fit is left out from the end: comparisons beside the gravest, then words.
+//! `brief`. What does not fit is left out from the end: comparisons beside the gravest, functions
+//! beside the first, then words.
 
 use std::path::Path;
 
@@ -60,17 +61,10 @@ pub fn brief(results: &Results, ending: Ending<'_>) -> Result<String> {
         (None, None) => json!({"verdict": "failed"}),
     };
     add(&mut brief, &answer);
-    for other in comparisons.iter().skip(1) {
-        let mut longer = brief.clone();
-        if let Some(others) = longer["others"].as_array_mut() {
-            others.push(compared(other));
-        }
-        if longer.to_string().len() > MAX_BYTES {
-            brief["others_left_out"] = json!(true);
-            break;
-        }
-        brief = longer;
+    if !results.functions.is_empty() {
+        push_what_fits(&mut brief, "functions", significant_functions(results));
     }
+    push_what_fits(&mut brief, "others", comparisons.into_iter().skip(1).map(compared));
     if brief.to_string().len() > MAX_BYTES {
         shorten(&mut brief);
     }
@@ -82,7 +76,38 @@ fn head(results: &Results, ending: Ending<'_>) -> Value {
     json!({
         "format": FORMAT, "run": results.run.name, "path": ending.path, "status": ending.status,
         "reason": Some(ending.reason).filter(|reason| !reason.is_empty()), "sentence": sentence,
-        "others": [], "others_left_out": false,
+    })
+}
+
+/// Adds the array `key` with the first of `items`, as many as fit, and says whether some did not.
+fn push_what_fits(brief: &mut Value, key: &str, items: impl Iterator<Item = Value>) {
+    let left_out = format!("{key}_left_out");
+    brief[key] = json!([]);
+    brief[&left_out] = json!(false);
+    for item in items {
+        let mut longer = brief.clone();
+        if let Some(array) = longer[key].as_array_mut() {
+            array.push(item);
+        }
+        if longer.to_string().len() > MAX_BYTES {
+            brief[&left_out] = json!(true);
+            return;
+        }
+        *brief = longer;
+    }
+}
+
+/// The functions that got slower or faster, those of each command by size.
+fn significant_functions(results: &Results) -> impl Iterator<Item = Value> + '_ {
+    let commands = results.functions.iter().filter_map(|own| Some((own, own.change.as_ref()?)));
+    commands.flat_map(|(own, change)| {
+        change.significant().map(|function| {
+            let time = function.change;
+            json!({
+                "function": words::beginning(&function.name, MAX_NAME), "of": own.cell.key.condition,
+                "delta": time.value, "low": time.low, "high": time.high,
+            })
+        })
     })
 }
 

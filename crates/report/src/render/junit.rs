@@ -1,5 +1,5 @@
 //! JUnit XML, which Jenkins, GitLab and others show: a test case for each comparison that a gate
-//! judges, and for each finding of doctor.
+//! judges, of several runs or of one, and for each finding of doctor.
 
 use std::fmt::Write;
 
@@ -37,8 +37,55 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
             bail!("nothing can fail without --fail-on; try --fail-on 5%")
         }
         Subject::Doctor(findings) => Ok(render_suite("unixmark.doctor", &finding_cases(findings))),
-        _ => bail!("JUnit is a format of `compare --fail-on` and of `doctor`; try --format json"),
+        _ => bail!(
+            "JUnit is a format of `doctor`, `compare` and of what measures with --fail-on; try --format json"
+        ),
     }
+}
+
+/// What the gate of a run that compares commands or conditions says.
+#[derive(Debug, Clone, Copy)]
+pub struct GatedRun<'a> {
+    /// The comparisons that it judges.
+    pub comparisons: &'a [(Comparison, Outcome)],
+    /// The limits of counts, a sentence each.
+    pub counts: &'a [(Outcome, String)],
+    /// What it cannot judge, a sentence each.
+    pub doubts: &'a [String],
+    /// True if a doubt fails it.
+    pub is_strict: bool,
+    /// Why the run is a failure, a sentence each.
+    pub failures: &'a [String],
+}
+
+/// A run's gate as JUnit XML.
+pub fn junit(gated: &GatedRun<'_>) -> String {
+    let mut cases = Vec::new();
+    for (comparison, outcome) in gated.comparisons {
+        let measure = comparison.unnamed().map_or_else(
+            || measure_name(&comparison.cell.key, comparison.measure.name()),
+            str::to_owned,
+        );
+        let name = format!("{measure}, {}", comparison.run);
+        cases.push(Case {
+            body: sentences(&comparison.warnings).join("\n"),
+            ..Case::new(name, *outcome, describe_change(comparison))
+        });
+    }
+    for (outcome, sentence) in gated.counts {
+        cases.push(Case::new("counts", *outcome, sentence.clone()));
+    }
+    let doubtful = if gated.is_strict { Outcome::Failed } else { Outcome::Undecided };
+    for doubt in gated.doubts {
+        cases.push(Case::new("gate", doubtful, doubt.clone()));
+    }
+
+    // A figure that one side lacks, or a command that fails, is no comparison.
+    let has_failed = cases.iter().any(|case| case.outcome == Outcome::Failed);
+    if !gated.failures.is_empty() && !has_failed {
+        cases.push(Case::new("run", Outcome::Failed, gated.failures.join("; ")));
+    }
+    render_suite("unixmark", &cases)
 }
 
 fn render_suite(suite: &str, cases: &[Case]) -> String {

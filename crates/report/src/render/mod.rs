@@ -27,6 +27,7 @@ pub use crate::document::Extent;
 use crate::subject::Subject;
 pub use brief::{Ending, brief};
 pub use html::{POLICY, STYLE, page, render_prose};
+pub use junit::{GatedRun, junit};
 pub use notes::Notes;
 
 /// A format of reports.
@@ -71,7 +72,7 @@ pub enum Format {
     /// A table of 78 columns for a commit message: what changed, or a column for each of several
     /// systems
     Commit,
-    /// JUnit XML of `compare --fail-on` and `doctor`
+    /// JUnit XML of `doctor` and of --fail-on: a test case for each comparison
     Junit,
 }
 

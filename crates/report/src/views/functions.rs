@@ -88,8 +88,8 @@ impl Share<'_> {
     }
 }
 
-/// What a command takes more or less time in than the first: `parse_number takes 1.8 % of the time
-/// more (1.2 to 2.4), the rest is undecided`.
+/// What a command takes more or less time in than the first: `parse_number adds 1.8 % to the time
+/// (1.2 to 2.4), the rest is undecided`.
 pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
     let own = results.functions.iter().find(|own| own.cell.key.condition == condition)?;
     let change = own.change.as_ref()?;
@@ -135,10 +135,10 @@ fn describe_others(count: usize) -> String {
     format!("{} {verb} too", words::count(count, "other function"))
 }
 
-/// `parse_number takes 1.8 % of the time more (1.2 to 2.4)`.
+/// `parse_number adds 1.8 % to the time (1.2 to 2.4)`.
 fn describe(function: &FunctionChange) -> String {
     let name = short_name(&function.name);
-    let (size, direction, ends) = describe_size(function.change);
+    let (size, ends) = describe_size(function.change);
     let only = if function.is_only_in_own() {
         ", on which the first command spends no time,"
     } else if function.is_only_in_base() {
@@ -146,33 +146,42 @@ fn describe(function: &FunctionChange) -> String {
     } else {
         ""
     };
-    format!("{name}{only} takes {size} % of the time {direction} ({ends})")
+    match function.change.value < 0.0 {
+        true => format!("{name}{only} saves {size} % of the time ({ends})"),
+        false => format!("{name}{only} adds {size} % to the time ({ends})"),
+    }
 }
 
 fn describe_rest(change: &FunctionChanges) -> String {
     let is_known = change.rest.low > 0.0 || change.rest.high < 0.0;
     let is_rest = change.significant().next().is_some();
-    let (size, direction, ends) = describe_size(change.rest);
+    let is_less = change.rest.value < 0.0;
+    let (size, ends) = describe_size(change.rest);
     match (is_known, is_rest) {
-        (true, true) => format!("the rest {size} % {direction} ({ends})"),
+        (true, true) => {
+            let verb = if is_less { "saves" } else { "adds" };
+            format!("the rest {verb} {size} % ({ends})")
+        }
         (false, true) => "the rest is undecided".to_owned(),
-        (true, false) => format!(
-            "it takes {size} % {direction} processor time ({ends}), but no single function's samples explain it"
-        ),
+        (true, false) => {
+            let direction = if is_less { "less" } else { "more" };
+            format!(
+                "it takes {size} % {direction} processor time ({ends}), but no single function's samples explain it"
+            )
+        }
         (false, false) => "no function takes significantly more or less of the time".to_owned(),
     }
 }
 
-/// The size of a change, its direction, and its ends from the smaller to the larger.
-fn describe_size(change: Estimate) -> (String, &'static str, String) {
-    let is_less = change.value < 0.0;
-    let mut ends = [change.low, change.high];
-    if is_less {
-        ends = [-change.high, -change.low];
-    }
-    let [from, to] = ends.map(|end| words::signed_fine(end).trim_start_matches('+').to_owned());
-    let direction = if is_less { "less" } else { "more" };
-    (unsigned(change.value), direction, format!("{from} to {to}"))
+/// The size of a change without its sign, and its ends from the smaller to the larger.
+fn describe_size(change: Estimate) -> (String, String) {
+    let [from, to] = match change.value < 0.0 {
+        true => [-change.high, -change.low],
+        false => [change.low, change.high],
+    };
+    let [from, to] =
+        [from, to].map(|end| words::signed_fine(end).trim_start_matches('+').to_owned());
+    (unsigned(change.value), format!("{from} to {to}"))
 }
 
 fn percent(value: f64) -> String {
