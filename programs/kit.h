@@ -18,7 +18,7 @@
  *         }
  *     }
  *
- * Put it in the folder named after what it exercises and add a row to catalogue/tests.toml.
+ * Put it in the folder named after what it exercises and add a row to a table of catalogue/.
  *
  * The protocol. The program is started as `PROGRAM key=value ... [-- COMMAND ...]`, prepares,
  * prints `ready` and reads one line from stdin:

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { MAX_THREADS = 16384 };
 
@@ -70,15 +71,32 @@ int team_thread(void *(*work)(void *), void *own)
     return why;
 }
 
+/*
+ * With a second thread the kernel takes the locks and counts the references of what threads share,
+ * also where a single copy works: so one copy is the beginning of the curve of many.
+ */
+static void *sleep_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void create(void *(*work)(void *), void *own)
+{
+    int why = team_thread(work, own);
+
+    if (why)
+        kit_error("cannot start a thread (%s): try fewer copies, or a higher `ulimit -u`",
+                  strerror(why));
+}
+
 static void create_members(void)
 {
-    for (int i = 1; i < number; i++) {
-        int why = team_thread(member, threads + i);
-        if (why)
-            kit_error(
-                "cannot start thread %d of %d (%s): try fewer copies, or a higher `ulimit -u`",
-                i + 1, number, strerror(why));
-    }
+    for (int i = 1; i < number; i++)
+        create(member, threads + i);
+    if (number == 1 && kit_arg("threads", NULL))
+        create(sleep_for_ever, NULL);
 }
 
 void team_start(void (*work)(struct kit_thread *me))

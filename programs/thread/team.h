@@ -26,7 +26,8 @@
  * Where copies are processes there is one thread in each, and the same work is measured. So a row
  * may offer both (as = ["processes", "threads"]), if no copy writes what another reads: state of a
  * copy is `static __thread`, and is prepared in the thread itself, by team_prepare. A test that is
- * offered as threads is run under ThreadSanitizer.
+ * offered as threads is run under ThreadSanitizer. A single copy that is a thread has another next
+ * to it, which sleeps.
  */
 #ifndef TEAM_H
 #define TEAM_H
