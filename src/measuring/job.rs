@@ -357,6 +357,7 @@ fn print_report(
             ::report::brief(&measured.results, ending)?
         }
         Format::Junit => ::report::junit(&GatedRun {
+            results: &measured.results,
             comparisons: &measured.judged,
             counts: &measured.judged_counts,
             doubts,

@@ -51,7 +51,7 @@ impl Gate {
     pub(super) fn outcomes(&self, cost: &Cost) -> Vec<(Comparison, Outcome)> {
         let losses = cost.losses(self.size);
         let judged = cost.effects().filter(|effect| self.judges(&effect.comparison));
-        let outcomes = judged.filter(|effect| !effect.comparison.is_of_execution()).map(|effect| {
+        let outcomes = judged.map(|effect| {
             let outcome = match effect.comparison.verdict {
                 _ if losses.iter().any(|loss| std::ptr::eq(*loss, effect)) => Outcome::Failed,
                 Verdict::Undecided(_) | Verdict::Differs | Verdict::Undirected => {

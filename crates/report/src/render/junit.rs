@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use analysis::{Comparison, Comparisons, Gate, Measure, NotCompared, Outcome, ask_direction};
+use analysis::{
+    Comparison, Comparisons, Gate, Measure, NotCompared, Outcome, Results, ask_direction,
+};
 use anyhow::{Result, bail};
 use journal::{Finding, Key, Severity};
 use maud::html;
@@ -46,6 +48,7 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
 /// What the gate of a run that compares commands or conditions says.
 #[derive(Debug, Clone, Copy)]
 pub struct GatedRun<'a> {
+    pub results: &'a Results,
     /// The comparisons that it judges.
     pub comparisons: &'a [(Comparison, Outcome)],
     /// The limits of counts, a sentence each.
@@ -72,6 +75,10 @@ pub fn junit(gated: &GatedRun<'_>) -> String {
             ..Case::new(name, *outcome, describe_change(comparison))
         });
     }
+    for gap in gated.results.cost().into_iter().flat_map(|cost| cost.lost()) {
+        let name = format!("{}, {}", gap.label, gap.key.condition);
+        cases.push(Case::new(name, Outcome::Failed, format!("missing: {}", gap.reason)));
+    }
     for (outcome, sentence) in gated.counts {
         cases.push(Case::new("counts", *outcome, sentence.clone()));
     }
@@ -80,7 +87,7 @@ pub fn junit(gated: &GatedRun<'_>) -> String {
         cases.push(Case::new("gate", doubtful, doubt.clone()));
     }
 
-    // A figure that one side lacks, or a command that fails, is no comparison.
+    // A command that fails, or a run that cannot be kept, is no comparison.
     let has_failed = cases.iter().any(|case| case.outcome == Outcome::Failed);
     if !gated.failures.is_empty() && !has_failed {
         cases.push(Case::new("run", Outcome::Failed, gated.failures.join("; ")));
