@@ -8,7 +8,7 @@
 //!    alone, and is not, runs again in the end.
 //! 4. A test that failed runs again, twice, beside no other. If it passes both times, something on
 //!    the machine disturbed it: it is listed as disturbed, with what it said, and does not fail the
-//!    pool ([`passes_alone`]).
+//!    pool ([`run_failed_again`]).
 //! 5. What was skipped, left out, left behind by killed runs, disturbed, or failed is printed.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -402,11 +402,11 @@ fn run_tests<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
 /// Runs each test that failed again, alone, to tell the disturbed from those that fail. Where many
 /// failed, no neighbour is the reason.
 fn run_failed_again(ended: &mut [Ended<'_>]) {
-    const MOST_DISTURBED: usize = 6;
+    const MAX_DISTURBED: usize = 6;
 
     let mut failed: Vec<&mut Ended> =
         ended.iter_mut().filter(|ended| ended.outcome == Outcome::Failed).collect();
-    if failed.len() > MOST_DISTURBED {
+    if failed.len() > MAX_DISTURBED {
         return;
     }
 
