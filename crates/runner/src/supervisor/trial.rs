@@ -33,8 +33,9 @@ const MARK_TIME: Duration = Duration::from_millis(110);
 /// The error of a program whose clock is ahead of ours.
 pub(crate) const IN_THE_FUTURE: &str = "it reports a time in the future";
 
-/// What shows that a sandbox is there, and holds it while its memory is read.
-const HOLDER: &str = "echo ready; exec sleep 86400";
+/// What shows that a sandbox is there, and holds it while its memory is read. It ends with its
+/// stdin, as measured programs do, so that nothing stays where tool and guardian are both killed.
+const HOLDER: &str = "echo ready; exec cat";
 
 /// A command that takes long is reported this often.
 const SLOW_NOTICE_EVERY: Duration = Duration::from_secs(10);
