@@ -1,7 +1,7 @@
 //! Cards of two machines that differ in what was planted, and in nothing else.
 
 use crate::cost::made::{Machine, cell};
-use analysis::{Asked, AtWork, Comparisons, Found, Results, Work};
+use analysis::{Asked, Comparisons, Found, Results, Work};
 use catalogue::Catalogue;
 use journal::{Copy, End, Ended, Journal, Key, Procedure, Run, Trial, View};
 use testing::simulated;
@@ -52,16 +52,22 @@ fn card(seed: u64, cpus: u32, effect: impl Fn(&Key) -> f64) -> Journal {
     journal
 }
 
-/// What is called of a machine beside one of two processors.
-fn called(seed: u64, cpus: u32, effect: impl Fn(&Key) -> f64) -> Vec<(Work, Found)> {
+/// What is found of a machine beside one of two processors.
+fn found(seed: u64, cpus: u32, effect: impl Fn(&Key) -> f64) -> Vec<(Work, Found)> {
     let catalogue = Catalogue::load().unwrap();
     let cards = [card(2 * seed, 2, |_| 0.0), card(2 * seed + 1, cpus, effect)];
     let results = cards.map(|card| Results::new(&card, &catalogue, None)).into();
     let asked = Asked { threshold: 1.0, ..Asked::default() };
     let comparisons = Comparisons::new(results, &asked);
     let [machines] = &comparisons.machines[..] else { panic!("no machines are compared") };
-    let is_called = |one: &&AtWork| matches!(one.found(), Found::Faster | Found::Slower);
-    machines.at_work.iter().filter(is_called).map(|one| (one.work, one.found())).collect()
+    machines.at_work.iter().map(|one| (one.work, one.found())).collect()
+}
+
+/// What is called faster or slower.
+fn called(seed: u64, cpus: u32, effect: impl Fn(&Key) -> f64) -> Vec<(Work, Found)> {
+    let mut found = found(seed, cpus, effect);
+    found.retain(|(_, found)| matches!(found, Found::Faster | Found::Slower));
+    found
 }
 
 /// Two cards of one machine are called different in any kind of work in at most one of twenty.
@@ -73,6 +79,17 @@ fn equal_machines_are_seldom_called_different() {
     let wrong = found.iter().filter(|called| !called.is_empty()).count();
 
     assert!(wrong as f64 <= 0.05 * runs as f64 + 1.0, "{wrong} of {runs}");
+}
+
+/// "About as fast" can be said: of the index, two equal machines have it in most cards.
+#[test]
+fn equal_machines_are_often_about_as_fast() {
+    let runs = simulated(20);
+
+    let cards: Vec<Vec<(Work, Found)>> = (0..runs).map(|seed| found(seed, 2, |_| 0.0)).collect();
+    let same = cards.iter().filter(|card| card.contains(&(Work::OneCopy, Found::Same))).count();
+
+    assert!(same as f64 >= 0.6 * runs as f64, "{same} of {runs}");
 }
 
 /// Issue 53: the sentence names what was planted, and nothing else.

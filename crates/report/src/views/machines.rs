@@ -30,7 +30,7 @@ pub(super) fn sentence(machines: &Machines) -> String {
     let by_finding =
         rest.iter().map(|standing| (standing.found(), place(standing.work, machines))).grouped();
     for (found, places) in by_finding {
-        let finding = if found == Found::Same { "as fast" } else { "undecided" };
+        let finding = if found == Found::Same { "about as fast" } else { "undecided" };
         let places = match called.is_empty() || places.len() == 1 {
             true => words::listed(&places, places.len()),
             false => "in the rest".to_owned(),
@@ -190,8 +190,10 @@ pub(super) fn reading() -> String {
     format!(
         "the index is compared as the cards show it, memory and disk by the mean of their figures with one copy, \
          wake-ups by their median; each interval is one of 99 %, so that all hold together, with 5 % for what \
-         changes from run to run; a difference below {:.0} % is not called",
-        100.0 * analysis::compare::MIN_DIFFERENCE
+         changes from run to run; a difference below {:.0} % is not named, and one that is surely below {:.0} % is \
+         the same",
+        100.0 * analysis::compare::MIN_DIFFERENCE,
+        100.0 * analysis::compare::MAX_SAME
     )
 }
 
@@ -229,13 +231,13 @@ mod tests {
                  undecided in the rest.",
             ),
             (
-                vec![(Work::Disk, [1.0, 0.97, 1.03])],
-                "No difference between a and b is shown: undecided in the index with one copy and at waking up, as fast on \
-                 disk.",
+                vec![(Work::Disk, [1.0, 0.93, 1.07])],
+                "No difference between a and b is shown: undecided in the index with one copy and at waking up, about as \
+                 fast on disk.",
             ),
             (
-                vec![(Work::Disk, [46.0, 6.0, 350.0]), (Work::Memory, [1.0, 0.97, 1.03])],
-                "b is 46 times faster than a on disk (6 to 350), undecided in the rest, as fast in memory.",
+                vec![(Work::Disk, [46.0, 6.0, 350.0]), (Work::Memory, [1.0, 0.93, 1.07])],
+                "b is 46 times faster than a on disk (6 to 350), undecided in the rest, about as fast in memory.",
             ),
         ] {
             let all = machines(&[&rest[..], &own].concat());

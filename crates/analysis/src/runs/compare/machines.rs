@@ -32,6 +32,10 @@ const RUN_TO_RUN: f64 = 0.05;
 /// A difference below this share is nothing to choose a machine by.
 pub const MIN_DIFFERENCE: f64 = 0.05;
 
+/// Machines are about as fast if the interval lies within this share. Chosen: the allowance for
+/// what changes between runs alone takes 5 %, and a card's own interval as much again.
+pub const MAX_SAME: f64 = 0.15;
+
 /// A kind of work that machines do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
@@ -57,7 +61,7 @@ pub struct AtWork {
 pub enum Found {
     Faster,
     Slower,
-    /// No difference that matters.
+    /// The difference is surely smaller than [`MAX_SAME`].
     Same,
     Undecided,
 }
@@ -82,7 +86,7 @@ impl AtWork {
         match () {
             () if low > 1.0 && value >= most => Found::Faster,
             () if high < 1.0 && value <= least => Found::Slower,
-            () if low >= least && high <= most => Found::Same,
+            () if low >= 1.0 / (1.0 + MAX_SAME) && high <= 1.0 + MAX_SAME => Found::Same,
             () => Found::Undecided,
         }
     }

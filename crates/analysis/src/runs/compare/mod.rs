@@ -35,7 +35,7 @@ pub use caution::{Difference, unlike};
 pub use cells::{NotCompared, Place};
 pub use counts::ComparedCounts;
 pub use gate::{Gate, Second, Suspect};
-pub use machines::{AtWork, Found, MIN_DIFFERENCE, Machines, Work};
+pub use machines::{AtWork, Found, MAX_SAME, MIN_DIFFERENCE, Machines, Work};
 pub use thesis::{Bar, Thesis, ThesisRow};
 
 /// The settings of a comparison.
