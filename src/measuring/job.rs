@@ -300,8 +300,14 @@ fn report_outcome(
     }
 
     let doubts = describe_doubts(measured);
+    let not_kept = kept.iter().filter_map(|kept| kept.as_ref().err());
+    let outcome = RunOutcome {
+        status,
+        doubts: &doubts,
+        not_kept: not_kept.map(|error| format!("{error:#}")).collect(),
+    };
     if let Some(layout) = layout {
-        print_report(measured, layout, loudness, (status, &doubts))?;
+        print_report(measured, layout, loudness, &outcome)?;
     }
 
     if let Some(number) = measured.signal() {
@@ -328,13 +334,22 @@ fn describe_doubts(measured: &Measured) -> Vec<String> {
     doubts
 }
 
+/// The end of a run that its report names.
+struct RunOutcome<'a> {
+    status: Status,
+    /// What a gate leaves undecided.
+    doubts: &'a [String],
+    /// Why the run, or a report of it, could not be kept.
+    not_kept: Vec<String>,
+}
+
 /// Prints the report, and says where the run is kept. A run that measured nothing has no report in
 /// text, unless the whole is asked for: its reasons were said.
 fn print_report(
     measured: &Measured,
     layout: Layout,
     loudness: Loudness,
-    (status, doubts): (Status, &[String]),
+    outcome: &RunOutcome<'_>,
 ) -> Result<()> {
     let directory = measured.directory.display();
     let is_for_people = matches!(layout.format, Format::Text | Format::Svg);
@@ -349,20 +364,21 @@ fn print_report(
         Extent::Short if !measured.is_kept() => Layout { extent: Extent::ShortAndUnkept, ..layout },
         _ => layout,
     };
+    let RunOutcome { status, doubts, not_kept } = outcome;
     let report = match layout.format {
         Format::Brief => {
-            let reason = [&measured.failures[..], doubts].concat().join("; ");
+            let reason = [&measured.failures[..], not_kept, doubts].concat().join("; ");
             let path = measured.is_kept().then_some(measured.directory.as_path());
             let ending = Ending { path, status: status.code(), reason: &reason };
             ::report::brief(&measured.results, ending)?
         }
         Format::Junit => ::report::junit(&GatedRun {
-            results: &measured.results,
             comparisons: &measured.judged,
+            lost: &measured.lost,
             counts: &measured.judged_counts,
             doubts,
             is_strict: measured.is_gate_strict,
-            failures: &measured.failures,
+            failures: &[&measured.failures_of_run[..], not_kept].concat(),
         }),
         _ => ::report::render(Subject::Run(&measured.results), layout)?,
     };

@@ -223,8 +223,8 @@ fn a_function_that_was_renamed_is_in_one_command_only() {
     let Some(_) = report(&place, "ab --where -q --runs 20", &[&old, &new]) else { return };
 
     let whole = whole_report(&place);
-    assert!(whole.contains("work_d, on which the first command spends no time, adds"), "{whole}");
-    assert!(whole.contains("work_c, on which this command spends no time, saves"), "{whole}");
+    assert!(whole.contains("work_d, in which the first command spends no time, adds"), "{whole}");
+    assert!(whole.contains("work_c, in which this command spends no time, saves"), "{whole}");
 }
 
 #[test]

@@ -47,21 +47,23 @@ impl Gate {
         losses
     }
 
-    /// The comparisons that it judges, each with its outcome.
+    /// The comparisons that it judges: a loss of its size fails; a smaller one, or one that a
+    /// second look took back, passes.
     pub(super) fn outcomes(&self, cost: &Cost) -> Vec<(Comparison, Outcome)> {
-        let losses = cost.losses(self.size);
-        let judged = cost.effects().filter(|effect| self.judges(&effect.comparison));
-        let outcomes = judged.map(|effect| {
+        let losses = self.losses(cost);
+        let mut outcomes = Vec::new();
+        for effect in cost.effects().filter(|effect| self.judges(&effect.comparison)) {
+            let is_failing_loss = losses.iter().any(|loss| std::ptr::eq(*loss, effect));
             let outcome = match effect.comparison.verdict {
-                _ if losses.iter().any(|loss| std::ptr::eq(*loss, effect)) => Outcome::Failed,
+                _ if is_failing_loss => Outcome::Failed,
                 Verdict::Undecided(_) | Verdict::Differs | Verdict::Undirected => {
                     Outcome::Undecided
                 }
                 _ => Outcome::Passed,
             };
-            (effect.comparison.clone(), outcome)
-        });
-        outcomes.collect()
+            outcomes.push((effect.comparison.clone(), outcome));
+        }
+        outcomes
     }
 
     /// The comparisons that may hide a loss of its size.

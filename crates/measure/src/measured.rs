@@ -6,7 +6,9 @@ use anyhow::{Context, Result};
 
 use super::Ask;
 use super::gate::gates;
-use analysis::{Better, BurnIn, Comparison, Effect, Measure, Outcome as Judged, Results, Unseen};
+use analysis::{
+    Better, BurnIn, Comparison, Effect, Measure, Missing, Outcome as Judged, Results, Unseen,
+};
 use journal::{Cell, Ended, Journal, Key, Printed, Trial, View};
 use runner::Outcome;
 use words::{Grouped, Unique};
@@ -22,9 +24,13 @@ pub struct Measured {
     pub ended: Option<Outcome>,
     /// The reasons why the run is a failure, a sentence each.
     pub failures: Vec<String>,
+    /// Those of the failures that are no figure's: a command failed, say.
+    pub failures_of_run: Vec<String>,
     /// The comparisons that --fail-on judges, each with its outcome.
     pub judged: Vec<(Comparison, Judged)>,
-    /// The outcomes of limits of counts, with a sentence for each.
+    /// The figures that the reference has and another command lacks, where that fails a gate.
+    pub lost: Vec<Missing>,
+    /// The outcomes of limits of counts, with a sentence for each; none of an interrupted run.
     pub judged_counts: Vec<(Judged, String)>,
     /// For each limit, comparisons that may hide a loss of its size.
     pub unseen: Vec<Unseen>,
@@ -84,28 +90,29 @@ pub(super) fn failures(
     failures.extend(gate_failures(results, ask));
     failures.extend(unknown_directions(journal, ask));
 
-    // Of a comparison that broke, and of a run without figures, there is no more to say.
+    // A comparison that broke, or a run without figures, ends here: its trials and counts would
+    // only say the same again.
     if let Some(reason) = explain_broken_comparison(journal) {
         failures.push(reason);
         return failures;
     }
     if is_empty(results) {
-        failures.extend(describe_gaps(results, "not measured"));
+        let gaps = results.skipped.iter().chain(&results.errors);
+        failures.extend(describe_gaps(gaps, results.run.view, "not measured"));
         return failures;
     }
 
     failures.extend(failed_trials(journal));
-    if results.end != Some(Ended::Interrupted) {
-        failures.extend(sentences_of(Judged::Failed, judged_counts));
-    }
+    failures.extend(sentences_of(Judged::Failed, judged_counts));
     if results.end == Some(Ended::Broke) {
         failures.push("the run ended at the first frame later than --break-over allows".to_owned());
     }
     if results.burnin().is_some_and(|burnin| !burnin.good) {
         failures.push("the burn-in found something wrong; the report says what".to_owned());
     }
-    if is_strict && !results.skipped.is_empty() {
-        failures.extend(describe_gaps(results, "skipped, which --strict does not allow"));
+    if is_strict {
+        let fate = "skipped, which --strict does not allow";
+        failures.extend(describe_gaps(results.skipped.iter(), results.run.view, fate));
     }
     failures
 }
@@ -118,10 +125,11 @@ fn burnin_gaps(results: &Results) -> Vec<String> {
     results.skipped.iter().chain(&results.errors).map(|gap| gap.reason.clone()).collect()
 }
 
-/// The losses that the run's gates do not let pass, and the figures that one side lacks.
-fn gate_failures(results: &Results, ask: &Ask) -> Vec<String> {
+/// The losses that a gate does not let pass and, where there is one, the figures that only the
+/// reference has.
+pub(super) fn gate_failures(results: &Results, ask: &Ask) -> Vec<String> {
     let gates = gates(ask);
-    let Some(cost) = results.cost().filter(|_| !gates.is_empty()) else { return Vec::new() };
+    let (Some(cost), false) = (results.cost(), gates.is_empty()) else { return Vec::new() };
 
     let view = results.run.view;
     let losses = gates.iter().flat_map(|gate| gate.losses(cost));
@@ -131,19 +139,19 @@ fn gate_failures(results: &Results, ask: &Ask) -> Vec<String> {
     losses.map(|loss| describe_loss(loss, view)).chain(missing).collect()
 }
 
-/// The errors of commands, which are measured no more once they fail and are not reported before,
-/// and the number of other trials that failed.
+/// Each error of a user's command once, since nobody has reported it yet, and the number of other
+/// trials that failed.
 fn failed_trials(journal: &Journal) -> Vec<String> {
     let failed = journal.trials.iter().filter(|trial| trial.error.is_some());
     let (of_commands, others): (Vec<&Trial>, Vec<&Trial>) =
         failed.partition(|trial| journal.cells.get(trial.cell).is_some_and(Cell::is_of_command));
 
-    let mut failures = of_commands.iter().filter_map(|trial| trial.error.clone()).unique();
+    let mut sentences = of_commands.iter().filter_map(|trial| trial.error.clone()).unique();
     if !others.is_empty() {
         let trials = words::count(others.len(), "trial");
-        failures.push(format!("{trials} failed; the report has the reasons"));
+        sentences.push(format!("{trials} failed; the report has the reasons"));
     }
-    failures
+    sentences
 }
 
 /// The directions that the user gave of figures that no command printed, a sentence each; none
@@ -192,12 +200,12 @@ pub(super) fn sentences_of(
 }
 
 /// A sentence for each reason why tests failed or were skipped, with the tests.
-fn describe_gaps(results: &Results, fate: &str) -> Vec<String> {
-    results
-        .skipped
-        .iter()
-        .chain(&results.errors)
-        .map(|gap| (&gap.reason, test_name(&gap.key, results.run.view)))
+fn describe_gaps<'a>(
+    gaps: impl Iterator<Item = &'a Missing>,
+    view: View,
+    fate: &str,
+) -> Vec<String> {
+    gaps.map(|gap| (&gap.reason, test_name(&gap.key, view)))
         .unique()
         .into_iter()
         .grouped()

@@ -13,7 +13,7 @@ use analysis::Results;
 use build::Programs;
 use catalogue::{Catalogue, Test};
 use files::Lock;
-use journal::{End, FORMAT, Fact, Record, Run, Store, Warning, Writer, today};
+use journal::{End, Ended, FORMAT, Fact, Record, Run, Store, Warning, Writer, today};
 use machine::Machine;
 use runner::Outcome;
 
@@ -162,18 +162,30 @@ impl Recording {
         };
         let results = Results::new(&journal, catalogue, None);
 
-        let judged_counts = results.judge_counts(&ask.limits);
+        let is_interrupted = results.end == Some(Ended::Interrupted);
+        let judged_counts =
+            if is_interrupted { Vec::new() } else { results.judge_counts(&ask.limits) };
         let mut failures = measured::failures(&journal, &results, &judged_counts, strict, ask);
         match &ended {
             Ok(outcome) => failures.extend(outcome.failures.iter().cloned()),
             Err(error) => failures.insert(0, format!("{error:#}")),
         }
 
+        let mut of_figures = measured::gate_failures(&results, ask);
+        of_figures.extend(measured::sentences_of(analysis::Outcome::Failed, &judged_counts));
+        let failures_of_run =
+            failures.iter().filter(|sentence| !of_figures.contains(sentence)).cloned().collect();
+
         let (mut judged, mut unseen, mut undirected) = (Vec::new(), Vec::new(), Vec::new());
+        let mut lost = Vec::new();
         let mut vague: Vec<String> =
             measured::sentences_of(analysis::Outcome::Undecided, &judged_counts).collect();
         if let Some(cost) = results.cost() {
-            for gate in gates(ask) {
+            let gates = gates(ask);
+            if !gates.is_empty() {
+                lost = cost.lost().cloned().collect();
+            }
+            for gate in gates {
                 judged.extend(gate.outcomes(cost));
                 unseen.extend(gate.unseen(cost));
                 undirected.extend(gate.undirected(cost));
@@ -182,7 +194,9 @@ impl Recording {
         }
         Ok(Measured {
             directory: self.directory,
+            failures_of_run,
             judged,
+            lost,
             judged_counts,
             vague,
             unseen,

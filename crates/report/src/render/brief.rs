@@ -1,6 +1,6 @@
 //! The answer in at most 1 kB of JSON, for agents and scripts: docs/report.schema.json has it as
-//! `brief`. What does not fit is left out from the end: comparisons beside the gravest, functions
-//! beside the first, then words.
+//! `brief`. What does not fit is left out: comparisons beside the gravest, functions, and at last
+//! the ends of long words.
 
 use std::path::Path;
 
@@ -61,13 +61,18 @@ pub fn brief(results: &Results, ending: Ending<'_>) -> Result<String> {
         (None, None) => json!({"verdict": "failed"}),
     };
     add(&mut brief, &answer);
-    if !results.functions.is_empty() {
-        push_what_fits(&mut brief, "functions", significant_functions(results));
+    let has_functions = !results.functions.is_empty();
+    if has_functions {
+        add(&mut brief, &json!({"functions": [], "functions_left_out": false}));
     }
-    push_what_fits(&mut brief, "others", comparisons.into_iter().skip(1).map(compared));
     if brief.to_string().len() > MAX_BYTES {
         shorten(&mut brief);
     }
+
+    if has_functions {
+        push_what_fits(&mut brief, "functions", significant_functions(results));
+    }
+    push_what_fits(&mut brief, "others", comparisons.into_iter().skip(1).map(compared));
     Ok(words::json_text(&(serde_json::to_string(&brief)? + "\n")))
 }
 
@@ -76,36 +81,35 @@ fn head(results: &Results, ending: Ending<'_>) -> Value {
     json!({
         "format": FORMAT, "run": results.run.name, "path": ending.path, "status": ending.status,
         "reason": Some(ending.reason).filter(|reason| !reason.is_empty()), "sentence": sentence,
+        "others": [], "others_left_out": false,
     })
 }
 
-/// Adds the array `key` with the first of `items`, as many as fit, and says whether some did not.
+/// Fills the array `key` with `items` until one does not fit, and notes in `KEY_left_out` that one
+/// did not.
 fn push_what_fits(brief: &mut Value, key: &str, items: impl Iterator<Item = Value>) {
-    let left_out = format!("{key}_left_out");
-    brief[key] = json!([]);
-    brief[&left_out] = json!(false);
     for item in items {
         let mut longer = brief.clone();
         if let Some(array) = longer[key].as_array_mut() {
             array.push(item);
         }
         if longer.to_string().len() > MAX_BYTES {
-            brief[&left_out] = json!(true);
+            brief[format!("{key}_left_out")] = json!(true);
             return;
         }
         *brief = longer;
     }
 }
 
-/// The functions that got slower or faster, those of each command by size.
+/// The functions that got slower or faster, by command and by the size of their change.
 fn significant_functions(results: &Results) -> impl Iterator<Item = Value> + '_ {
-    let commands = results.functions.iter().filter_map(|own| Some((own, own.change.as_ref()?)));
-    commands.flat_map(|(own, change)| {
-        change.significant().map(|function| {
-            let time = function.change;
+    results.functions.iter().flat_map(|command| {
+        let significant = command.change.iter().flat_map(|all| all.significant());
+        significant.map(move |function| {
+            let change = function.change;
             json!({
-                "function": words::beginning(&function.name, MAX_NAME), "of": own.cell.key.condition,
-                "delta": time.value, "low": time.low, "high": time.high,
+                "function": words::beginning(&function.name, MAX_NAME), "of": command.cell.key.condition,
+                "delta": change.value, "low": change.low, "high": change.high,
             })
         })
     })

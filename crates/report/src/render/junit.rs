@@ -1,10 +1,11 @@
-//! JUnit XML, which Jenkins, GitLab and others show: a test case for each comparison that a gate
-//! judges, of several runs or of one, and for each finding of doctor.
+//! JUnit XML, which Jenkins, GitLab and others show. A gate, of several runs or of one, has a test
+//! case for each comparison, figure that is missing, limit and doubt; doctor has one for each
+//! finding.
 
 use std::fmt::Write;
 
 use analysis::{
-    Comparison, Comparisons, Gate, Measure, NotCompared, Outcome, Results, ask_direction,
+    Comparison, Comparisons, Gate, Measure, Missing, NotCompared, Outcome, ask_direction,
 };
 use anyhow::{Result, bail};
 use journal::{Finding, Key, Severity};
@@ -45,51 +46,53 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     }
 }
 
-/// What the gate of a run that compares commands or conditions says.
+/// A run that compares commands or conditions, as its gate judges it.
 #[derive(Debug, Clone, Copy)]
 pub struct GatedRun<'a> {
-    pub results: &'a Results,
-    /// The comparisons that it judges.
+    /// The comparisons that the gate judges.
     pub comparisons: &'a [(Comparison, Outcome)],
+    /// The figures that the reference has and another command lacks.
+    pub lost: &'a [Missing],
     /// The limits of counts, a sentence each.
     pub counts: &'a [(Outcome, String)],
-    /// What it cannot judge, a sentence each.
+    /// What the gate cannot judge, undecided counts included, a sentence each.
     pub doubts: &'a [String],
-    /// True if a doubt fails it.
+    /// True if a doubt fails the gate.
     pub is_strict: bool,
-    /// Why the run is a failure, a sentence each.
+    /// Other reasons why the run is a failure, a sentence each.
     pub failures: &'a [String],
 }
 
-/// A run's gate as JUnit XML.
+/// A gated run as JUnit XML: a case fails if the exit status is 1, or 4, for it.
 pub fn junit(gated: &GatedRun<'_>) -> String {
     let mut cases = Vec::new();
     for (comparison, outcome) in gated.comparisons {
-        let measure = comparison.unnamed().map_or_else(
-            || measure_name(&comparison.cell.key, comparison.measure.name()),
-            str::to_owned,
-        );
+        let measure = match comparison.unnamed() {
+            Some(measure) => measure.to_owned(),
+            None => measure_name(&comparison.cell.key, comparison.measure.name()),
+        };
         let name = format!("{measure}, {}", comparison.run);
         cases.push(Case {
             body: sentences(&comparison.warnings).join("\n"),
             ..Case::new(name, *outcome, describe_change(comparison))
         });
     }
-    for gap in gated.results.cost().into_iter().flat_map(|cost| cost.lost()) {
+    for gap in gated.lost {
         let name = format!("{}, {}", gap.label, gap.key.condition);
         cases.push(Case::new(name, Outcome::Failed, format!("missing: {}", gap.reason)));
     }
+
+    // Undecided counts are among the doubts.
     for (outcome, sentence) in gated.counts {
-        cases.push(Case::new("counts", *outcome, sentence.clone()));
+        if *outcome != Outcome::Undecided {
+            cases.push(Case::new("counts", *outcome, sentence.clone()));
+        }
     }
     let doubtful = if gated.is_strict { Outcome::Failed } else { Outcome::Undecided };
     for doubt in gated.doubts {
         cases.push(Case::new("gate", doubtful, doubt.clone()));
     }
-
-    // A command that fails, or a run that cannot be kept, is no comparison.
-    let has_failed = cases.iter().any(|case| case.outcome == Outcome::Failed);
-    if !gated.failures.is_empty() && !has_failed {
+    if !gated.failures.is_empty() {
         cases.push(Case::new("run", Outcome::Failed, gated.failures.join("; ")));
     }
     render_suite("unixmark", &cases)

@@ -140,9 +140,9 @@ fn describe(function: &FunctionChange) -> String {
     let name = short_name(&function.name);
     let (size, ends) = describe_size(function.change);
     let only = if function.is_only_in_own() {
-        ", on which the first command spends no time,"
+        ", in which the first command spends no time,"
     } else if function.is_only_in_base() {
-        ", on which this command spends no time,"
+        ", in which this command spends no time,"
     } else {
         ""
     };
@@ -152,28 +152,29 @@ fn describe(function: &FunctionChange) -> String {
     }
 }
 
+/// What the functions that are not named add or save; if none is, what the command does.
 fn describe_rest(change: &FunctionChanges) -> String {
-    let is_known = change.rest.low > 0.0 || change.rest.high < 0.0;
-    let is_rest = change.significant().next().is_some();
-    let is_less = change.rest.value < 0.0;
+    let (is_more, is_less) = (change.rest.low > 0.0, change.rest.high < 0.0);
+    let is_any_named = change.significant().next().is_some();
     let (size, ends) = describe_size(change.rest);
-    match (is_known, is_rest) {
-        (true, true) => {
-            let verb = if is_less { "saves" } else { "adds" };
-            format!("the rest {verb} {size} % ({ends})")
+    match (is_any_named, is_more, is_less) {
+        (true, true, _) => format!("the rest adds {size} % ({ends})"),
+        (true, _, true) => format!("the rest saves {size} % ({ends})"),
+        (true, ..) => "the rest is undecided".to_owned(),
+        (false, false, false) => {
+            "no function takes significantly more or less of the time".to_owned()
         }
-        (false, true) => "the rest is undecided".to_owned(),
-        (true, false) => {
+        // Where none is named, the rest is the whole command.
+        (false, ..) => {
             let direction = if is_less { "less" } else { "more" };
             format!(
                 "it takes {size} % {direction} processor time ({ends}), but no single function's samples explain it"
             )
         }
-        (false, false) => "no function takes significantly more or less of the time".to_owned(),
     }
 }
 
-/// The size of a change without its sign, and its ends from the smaller to the larger.
+/// The size of a change without its sign, and its ends; those of a saving as what is saved.
 fn describe_size(change: Estimate) -> (String, String) {
     let [from, to] = match change.value < 0.0 {
         true => [-change.high, -change.low],
