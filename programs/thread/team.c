@@ -72,8 +72,8 @@ int team_thread(void *(*work)(void *), void *own)
 }
 
 /*
- * With a second thread the kernel takes the locks and counts the references of what threads share,
- * also where a single copy works: so one copy is the beginning of the curve of many.
+ * Sleeps next to a single copy that is a thread: only where there is a second one does the kernel
+ * lock, and count references to, what threads share. So one copy compares with many.
  */
 static void *sleep_for_ever(void *unused)
 {
@@ -87,7 +87,7 @@ static void create(void *(*work)(void *), void *own)
     int why = team_thread(work, own);
 
     if (why)
-        kit_error("cannot start a thread (%s): try fewer copies, or a higher `ulimit -u`",
+        kit_error("cannot start a thread (%s): try a higher `ulimit -u`, or fewer copies",
                   strerror(why));
 }
 
@@ -95,7 +95,7 @@ static void create_members(void)
 {
     for (int i = 1; i < number; i++)
         create(member, threads + i);
-    if (number == 1 && kit_arg("threads", NULL))
+    if (number == 1 && kit_arg("threads", NULL)) /* else copies are processes */
         create(sleep_for_ever, NULL);
 }
 

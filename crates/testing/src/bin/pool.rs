@@ -6,9 +6,8 @@
 //! 2. A test that passed before and depends on nothing that has changed does not run ([`Memory`]).
 //! 3. The others run, those first that took longest the last time ([`run_tests`]). One that must be
 //!    alone, and is not, runs again in the end.
-//! 4. A test that failed runs again, twice, beside no other. If it passes both times, something on
-//!    the machine disturbed it: it is listed as disturbed, with what it said, and does not fail the
-//!    pool ([`run_failed_again`]).
+//! 4. Unless many failed, each that did runs again by itself. If it passes twice, it is listed as
+//!    disturbed, with what it said, and does not fail the pool ([`retry_failures`]).
 //! 5. What was skipped, left out, left behind by killed runs, disturbed, or failed is printed.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -147,14 +146,12 @@ impl<'a> Test<'a> {
         Ok(Ended { test: self, title, took, outcome, panic: first_panic(&printed) })
     }
 
-    /// True if the test passes each time that it runs again while no other runs.
+    /// Runs the test again until it fails, at most twice; the caller runs no other meanwhile.
     fn passes_alone(&self) -> bool {
         const TIMES: usize = 2;
 
-        (0..TIMES).all(|_| {
-            let again = self.clone().run(false).ok();
-            again.is_some_and(|ended| ended.outcome == Outcome::Passed)
-        })
+        (0..TIMES)
+            .all(|_| self.clone().run(false).is_ok_and(|again| again.outcome == Outcome::Passed))
     }
 }
 
@@ -248,7 +245,7 @@ fn hash_files() -> Option<String> {
 #[derive(Clone, Copy, PartialEq)]
 enum Outcome {
     Passed,
-    /// It failed, and passed whenever it ran again beside no other.
+    /// It failed, and passed whenever it ran again by itself.
     Disturbed,
     Failed,
 }
@@ -308,7 +305,7 @@ fn main() -> ExitCode {
     }
     let left_behind = restore();
     let disturbed = panics(&ended, Outcome::Disturbed);
-    print_list("disturbed: failed beside other tests, and passed twice alone:", &disturbed);
+    print_list("disturbed: failed once, and passed twice by themselves:", &disturbed);
     let failed = panics(&ended, Outcome::Failed);
     print_list("failed:", &failed);
     if !passed.is_empty() {
@@ -393,24 +390,24 @@ fn run_tests<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
     for test in queues.later.into_inner().unwrap() {
         ended.extend(test.run(false).ok());
     }
-    run_failed_again(&mut ended);
+    retry_failures(&mut ended);
     last_times.extend(ended.iter().map(|ended| (ended.title.clone(), ended.took)));
     write_times(times, &last_times);
     ended
 }
 
-/// Runs each test that failed again, alone, to tell the disturbed from those that fail. Where many
-/// failed, no neighbour is the reason.
-fn run_failed_again(ended: &mut [Ended<'_>]) {
+/// Runs each failed test again by itself: one that then passes was only disturbed. After more than
+/// `MAX_DISTURBED` failures none is, since something else must be wrong.
+fn retry_failures(ended: &mut [Ended<'_>]) {
     const MAX_DISTURBED: usize = 6;
 
-    let mut failed: Vec<&mut Ended> =
-        ended.iter_mut().filter(|ended| ended.outcome == Outcome::Failed).collect();
+    let failed: Vec<&mut Ended> =
+        ended.iter_mut().filter(|test| test.outcome == Outcome::Failed).collect();
     if failed.len() > MAX_DISTURBED {
         return;
     }
 
-    for ended in &mut failed {
+    for ended in failed {
         if ended.test.passes_alone() {
             ended.outcome = Outcome::Disturbed;
         }
