@@ -52,7 +52,7 @@ pub(super) fn measure_and_report(
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
     let ask = make_ask(&mut catalogue, &machine)?;
     if layout.is_some_and(|layout| layout.format == Format::Junit) {
-        ensure!(ask.is_gated(), usage(anyhow!("{NO_GATE}")));
+        ensure!(ask.is_gated(), usage(anyhow!(NO_GATE)));
     }
     let Some((measured, kept)) = measure_or_plan(options, ask, &catalogue, &machine)? else {
         return Ok(Status::Fine);
@@ -292,7 +292,9 @@ fn report_outcome(
     loudness: Loudness,
     (layout, status): (Option<Layout>, Status),
 ) -> Result<()> {
-    for error in kept.iter().filter_map(|kept| kept.as_ref().err()) {
+    let not_kept: Vec<&anyhow::Error> =
+        kept.iter().filter_map(|kept| kept.as_ref().err()).collect();
+    for error in &not_kept {
         say_error("unixmark", error);
     }
     for failure in &measured.failures {
@@ -300,11 +302,10 @@ fn report_outcome(
     }
 
     let doubts = describe_doubts(measured);
-    let not_kept = kept.iter().filter_map(|kept| kept.as_ref().err());
     let outcome = RunOutcome {
         status,
         doubts: &doubts,
-        not_kept: not_kept.map(|error| format!("{error:#}")).collect(),
+        not_kept: not_kept.iter().map(|error| format!("{error:#}")).collect(),
     };
     if let Some(layout) = layout {
         print_report(measured, layout, loudness, &outcome)?;
@@ -373,12 +374,12 @@ fn print_report(
             ::report::brief(&measured.results, ending)?
         }
         Format::Junit => ::report::junit(&GatedRun {
-            comparisons: &measured.judged,
-            lost: &measured.lost,
+            comparisons: &measured.judged(),
+            lost: &measured.lost(),
             counts: &measured.judged_counts,
             doubts,
             is_strict: measured.is_gate_strict,
-            failures: &[&measured.failures_of_run[..], not_kept].concat(),
+            failures: &[&measured.failures_of_run()[..], not_kept].concat(),
         }),
         _ => ::report::render(Subject::Run(&measured.results), layout)?,
     };

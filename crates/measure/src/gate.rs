@@ -1,7 +1,7 @@
 //! Which differences a limit of --fail-on judges: quantiles may have one of their own.
 
 use super::Ask;
-use analysis::{Comparison, Cost, Effect, Outcome, Unseen, Verdict};
+use analysis::{Comparison, Cost, Effect, Outcome, Unseen};
 
 /// A limit of the loss in per cent, and the differences that it judges.
 #[derive(Debug, Clone, Copy)]
@@ -49,19 +49,16 @@ impl Gate {
 
     /// The comparisons that it judges: a loss of its size fails; a smaller one, or one that a
     /// second look took back, passes.
-    pub(super) fn outcomes(&self, cost: &Cost) -> Vec<(Comparison, Outcome)> {
+    pub(super) fn outcomes<'a>(&self, cost: &'a Cost) -> Vec<(&'a Comparison, Outcome)> {
         let losses = self.losses(cost);
         let mut outcomes = Vec::new();
         for effect in cost.effects().filter(|effect| self.judges(&effect.comparison)) {
             let is_failing_loss = losses.iter().any(|loss| std::ptr::eq(*loss, effect));
-            let outcome = match effect.comparison.verdict {
-                _ if is_failing_loss => Outcome::Failed,
-                Verdict::Undecided(_) | Verdict::Differs | Verdict::Undirected => {
-                    Outcome::Undecided
-                }
-                _ => Outcome::Passed,
+            let outcome = match is_failing_loss {
+                true => Outcome::Failed,
+                false => Outcome::without_loss(effect.comparison.verdict),
             };
-            outcomes.push((effect.comparison.clone(), outcome));
+            outcomes.push((&effect.comparison, outcome));
         }
         outcomes
     }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Ask;
-use super::gate::gates;
+use super::gate::{Gate, gates};
 use analysis::{
-    Better, BurnIn, Comparison, Effect, Measure, Missing, Outcome as Judged, Results, Unseen,
+    Better, BurnIn, Comparison, Cost, Effect, Measure, Missing, Outcome as Judged, Results, Unseen,
 };
 use journal::{Cell, Ended, Journal, Key, Printed, Trial, View};
 use runner::Outcome;
@@ -24,12 +24,8 @@ pub struct Measured {
     pub ended: Option<Outcome>,
     /// The reasons why the run is a failure, a sentence each.
     pub failures: Vec<String>,
-    /// Those of the failures that are no figure's: a command failed, say.
-    pub failures_of_run: Vec<String>,
-    /// The comparisons that --fail-on judges, each with its outcome.
-    pub judged: Vec<(Comparison, Judged)>,
-    /// The figures that the reference has and another command lacks, where that fails a gate.
-    pub lost: Vec<Missing>,
+    /// The limits of losses.
+    pub(super) gates: Vec<Gate>,
     /// The outcomes of limits of counts, with a sentence for each; none of an interrupted run.
     pub judged_counts: Vec<(Judged, String)>,
     /// For each limit, comparisons that may hide a loss of its size.
@@ -53,6 +49,28 @@ impl Measured {
     /// True if the run stays where it is.
     pub fn is_kept(&self) -> bool {
         self.discarded.is_none()
+    }
+
+    /// The comparisons that --fail-on judges, each with its outcome.
+    pub fn judged(&self) -> Vec<(&Comparison, Judged)> {
+        let cost = self.results.cost();
+        cost.into_iter()
+            .flat_map(|cost| self.gates.iter().flat_map(|gate| gate.outcomes(cost)))
+            .collect()
+    }
+
+    /// The figures that only the reference has, each of which fails a gate.
+    pub fn lost(&self) -> Vec<&Missing> {
+        let cost = gated_cost(&self.results, &self.gates);
+        cost.into_iter().flat_map(Cost::lost).collect()
+    }
+
+    /// The failures that are no figure's: a command failed, say.
+    pub fn failures_of_run(&self) -> Vec<String> {
+        let mut of_figures = gate_failures(&self.results, &self.gates);
+        of_figures.extend(sentences_of(Judged::Failed, &self.judged_counts));
+        let of_run = self.failures.iter().filter(|sentence| !of_figures.contains(sentence));
+        of_run.cloned().collect()
     }
 
     /// True if nothing could be measured, or a command that is compared not once.
@@ -87,7 +105,7 @@ pub(super) fn failures(
     ask: &Ask,
 ) -> Vec<String> {
     let mut failures = burnin_gaps(results);
-    failures.extend(gate_failures(results, ask));
+    failures.extend(gate_failures(results, &gates(ask)));
     failures.extend(unknown_directions(journal, ask));
 
     // A comparison that broke, or a run without figures, ends here: its trials and counts would
@@ -127,9 +145,8 @@ fn burnin_gaps(results: &Results) -> Vec<String> {
 
 /// The losses that a gate does not let pass and, where there is one, the figures that only the
 /// reference has.
-pub(super) fn gate_failures(results: &Results, ask: &Ask) -> Vec<String> {
-    let gates = gates(ask);
-    let (Some(cost), false) = (results.cost(), gates.is_empty()) else { return Vec::new() };
+fn gate_failures(results: &Results, gates: &[Gate]) -> Vec<String> {
+    let Some(cost) = gated_cost(results, gates) else { return Vec::new() };
 
     let view = results.run.view;
     let losses = gates.iter().flat_map(|gate| gate.losses(cost));
@@ -137,6 +154,11 @@ pub(super) fn gate_failures(results: &Results, ask: &Ask) -> Vec<String> {
         format!("{} is missing {}: {}", gap.label, describe_arm(&gap.key, view), gap.reason)
     });
     losses.map(|loss| describe_loss(loss, view)).chain(missing).collect()
+}
+
+/// What the gates judge; `None` where there is no gate.
+fn gated_cost<'r>(results: &'r Results, gates: &[Gate]) -> Option<&'r Cost> {
+    if gates.is_empty() { None } else { results.cost() }
 }
 
 /// Each error of a user's command once, since nobody has reported it yet, and the number of other

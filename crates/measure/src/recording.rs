@@ -171,22 +171,12 @@ impl Recording {
             Err(error) => failures.insert(0, format!("{error:#}")),
         }
 
-        let mut of_figures = measured::gate_failures(&results, ask);
-        of_figures.extend(measured::sentences_of(analysis::Outcome::Failed, &judged_counts));
-        let failures_of_run =
-            failures.iter().filter(|sentence| !of_figures.contains(sentence)).cloned().collect();
-
-        let (mut judged, mut unseen, mut undirected) = (Vec::new(), Vec::new(), Vec::new());
-        let mut lost = Vec::new();
+        let gates = gates(ask);
+        let (mut unseen, mut undirected) = (Vec::new(), Vec::new());
         let mut vague: Vec<String> =
             measured::sentences_of(analysis::Outcome::Undecided, &judged_counts).collect();
         if let Some(cost) = results.cost() {
-            let gates = gates(ask);
-            if !gates.is_empty() {
-                lost = cost.lost().cloned().collect();
-            }
-            for gate in gates {
-                judged.extend(gate.outcomes(cost));
+            for gate in &gates {
                 unseen.extend(gate.unseen(cost));
                 undirected.extend(gate.undirected(cost));
                 vague.extend(gate.explain_missing(cost));
@@ -194,9 +184,7 @@ impl Recording {
         }
         Ok(Measured {
             directory: self.directory,
-            failures_of_run,
-            judged,
-            lost,
+            gates,
             judged_counts,
             vague,
             unseen,

@@ -61,17 +61,14 @@ pub fn brief(results: &Results, ending: Ending<'_>) -> Result<String> {
         (None, None) => json!({"verdict": "failed"}),
     };
     add(&mut brief, &answer);
-    let has_functions = !results.functions.is_empty();
-    if has_functions {
+    if !results.functions.is_empty() {
         add(&mut brief, &json!({"functions": [], "functions_left_out": false}));
     }
     if brief.to_string().len() > MAX_BYTES {
         shorten(&mut brief);
     }
 
-    if has_functions {
-        push_what_fits(&mut brief, "functions", significant_functions(results));
-    }
+    push_what_fits(&mut brief, "functions", significant_functions(results));
     push_what_fits(&mut brief, "others", comparisons.into_iter().skip(1).map(compared));
     Ok(words::json_text(&(serde_json::to_string(&brief)? + "\n")))
 }

@@ -50,9 +50,9 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
 #[derive(Debug, Clone, Copy)]
 pub struct GatedRun<'a> {
     /// The comparisons that the gate judges.
-    pub comparisons: &'a [(Comparison, Outcome)],
+    pub comparisons: &'a [(&'a Comparison, Outcome)],
     /// The figures that the reference has and another command lacks.
-    pub lost: &'a [Missing],
+    pub lost: &'a [&'a Missing],
     /// The limits of counts, a sentence each.
     pub counts: &'a [(Outcome, String)],
     /// What the gate cannot judge, undecided counts included, a sentence each.

@@ -113,11 +113,8 @@ fn describe_instructions(counted: &FunctionInstructions) -> String {
     let mut parts = Vec::new();
     for function in different.iter().take(MAX_NAMED) {
         let change = function.middle();
-        let (name, size) = (short_name(&function.name), unsigned(change));
-        parts.push(match change < 0.0 {
-            true => format!("{name} saves {size} % of the instructions"),
-            false => format!("{name} adds {size} % to the instructions"),
-        });
+        let name = short_name(&function.name);
+        parts.push(format!("{name} {}", adds_or_saves(change, "instructions")));
     }
 
     let others = different.len().saturating_sub(MAX_NAMED);
@@ -138,7 +135,7 @@ fn describe_others(count: usize) -> String {
 /// `parse_number adds 1.8 % to the time (1.2 to 2.4)`.
 fn describe(function: &FunctionChange) -> String {
     let name = short_name(&function.name);
-    let (size, ends) = describe_size(function.change);
+    let change = adds_or_saves(function.change.value, "time");
     let only = if function.is_only_in_own() {
         ", in which the first command spends no time,"
     } else if function.is_only_in_base() {
@@ -146,9 +143,15 @@ fn describe(function: &FunctionChange) -> String {
     } else {
         ""
     };
-    match function.change.value < 0.0 {
-        true => format!("{name}{only} saves {size} % of the time ({ends})"),
-        false => format!("{name}{only} adds {size} % to the time ({ends})"),
+    format!("{name}{only} {change} ({})", describe_ends(function.change))
+}
+
+/// `adds 1.8 % to the time`, `saves 1.8 % of the time`.
+fn adds_or_saves(change: f64, whole: &str) -> String {
+    let size = unsigned(change);
+    match change < 0.0 {
+        true => format!("saves {size} % of the {whole}"),
+        false => format!("adds {size} % to the {whole}"),
     }
 }
 
@@ -156,7 +159,7 @@ fn describe(function: &FunctionChange) -> String {
 fn describe_rest(change: &FunctionChanges) -> String {
     let (is_more, is_less) = (change.rest.low > 0.0, change.rest.high < 0.0);
     let is_any_named = change.significant().next().is_some();
-    let (size, ends) = describe_size(change.rest);
+    let (size, ends) = (unsigned(change.rest.value), describe_ends(change.rest));
     match (is_any_named, is_more, is_less) {
         (true, true, _) => format!("the rest adds {size} % ({ends})"),
         (true, _, true) => format!("the rest saves {size} % ({ends})"),
@@ -174,15 +177,15 @@ fn describe_rest(change: &FunctionChanges) -> String {
     }
 }
 
-/// The size of a change without its sign, and its ends; those of a saving as what is saved.
-fn describe_size(change: Estimate) -> (String, String) {
+/// The ends of a change; those of a saving as what is saved.
+fn describe_ends(change: Estimate) -> String {
     let [from, to] = match change.value < 0.0 {
         true => [-change.high, -change.low],
         false => [change.low, change.high],
     };
     let [from, to] =
         [from, to].map(|end| words::signed_fine(end).trim_start_matches('+').to_owned());
-    (unsigned(change.value), format!("{from} to {to}"))
+    format!("{from} to {to}")
 }
 
 fn percent(value: f64) -> String {

@@ -19,6 +19,16 @@ pub enum Outcome {
     Undecided,
 }
 
+impl Outcome {
+    /// The outcome for a comparison that is no loss of the gate's size.
+    pub fn without_loss(verdict: Verdict) -> Outcome {
+        match verdict {
+            Verdict::Undecided(_) | Verdict::Differs | Verdict::Undirected => Outcome::Undecided,
+            _ => Outcome::Passed,
+        }
+    }
+}
+
 /// Comparisons that may hide a loss of a gate's size: neither shown nor ruled out by the interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unseen {

@@ -2,7 +2,7 @@
 //! reports use it.
 
 use super::{Compared, Comparisons, NotCompared};
-use crate::products::comparison::{Comparison, Outcome, RATE, Unseen, Verdict, undirected};
+use crate::products::comparison::{Comparison, Outcome, RATE, Unseen, undirected};
 use stats::false_discovery_rates;
 
 /// A gate, and what fails it.
@@ -71,13 +71,10 @@ impl Gate {
         let suspect = self.suspects.iter().find(|suspect| {
             suspect.first.run == comparison.run && suspect.first.is_like(comparison)
         });
-        match (suspect, comparison.verdict) {
-            (Some(suspect), _) if suspect.stands() => Outcome::Failed,
-            (Some(Suspect { second: Some(Second::Gone(_)), .. }), _) => Outcome::Passed,
-            (_, Verdict::Undecided(_) | Verdict::Differs | Verdict::Undirected) => {
-                Outcome::Undecided
-            }
-            _ => Outcome::Passed,
+        match suspect {
+            Some(suspect) if suspect.stands() => Outcome::Failed,
+            Some(Suspect { second: Some(Second::Gone(_)), .. }) => Outcome::Passed,
+            _ => Outcome::without_loss(comparison.verdict),
         }
     }
 }
