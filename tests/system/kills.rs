@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use rustix::process::{Pid, Signal, kill_process};
 use testing::{stderr, stdout};
 
-use crate::room::{Room, wait_for};
+use crate::room::{Room, wait_for, wait_for_none};
 
 /// Conditions whose steps take a while: much of a run passes while something enters or leaves.
 const CONDITIONS: &str = r#"
@@ -156,14 +156,6 @@ fn starts_of_sandboxes_killed_at_any_moment_leave_none() {
         };
 
         // Other tests' containers have control groups by numbers, and are removed.
-        let mut left = BTreeSet::new();
-        wait_for("the end of every sandbox", || {
-            let now = &sandboxes(tool) - &before;
-            if now != left {
-                eprintln!("left: {now:?}");
-                left = now;
-            }
-            left.is_empty()
-        });
+        wait_for_none("of all sandboxes", || &sandboxes(tool) - &before);
     }
 }

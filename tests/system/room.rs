@@ -1,6 +1,7 @@
 //! The tool with ledgers of its own: what a test does to them disturbs nobody, so many such tests
 //! run at a time.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::ops::Range;
@@ -31,6 +32,8 @@ doc = "A file of the test's."
 
 /// Far more than anything here takes.
 const FOREVER: Duration = Duration::from_secs(60);
+/// The time between looks at an event that is waited for.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A mount namespace in which the ledgers are below the test's own directory.
 pub struct Room {
@@ -208,7 +211,20 @@ pub fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
     let deadline = Instant::now() + FOREVER;
     while !is_it() {
         assert!(Instant::now() < deadline, "there never was {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// Waits until nothing is left.
+pub fn wait_for_none(of: &str, mut list_left: impl FnMut() -> BTreeSet<String>) {
+    let deadline = Instant::now() + FOREVER;
+    loop {
+        let left = list_left();
+        if left.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{of}, there is still {left:?}");
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

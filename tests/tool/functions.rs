@@ -181,7 +181,8 @@ fn a_program_that_removes_itself_is_replaced_or_is_stripped_is_named_by_its_file
 
         let row = rows(&report, "[copy]");
         assert_eq!(row.len(), 1, "{report}");
-        assert!(row[0]["share"].as_f64() > Some(50.0), "{row:?}");
+        // The rest is cp's.
+        assert!(row[0]["share"].as_f64() > Some(20.0), "{row:?}");
         let whole = whole_report(&place);
         assert!(whole.contains(reason), "{whole}");
     }
@@ -306,8 +307,9 @@ fn by_callgrind(place: &Place, program: &Path, name: &str) -> u64 {
 
     let text = std::fs::read_to_string(counts).unwrap();
     let function = format!("\nfn={name}\n");
-    let lines = text.split(&function).nth(1).unwrap().lines();
-    let costs = lines.take_while(|line| !line.is_empty());
+    // A function may be in several pieces, each of which ends with an empty line.
+    let pieces = text.split(&function).skip(1);
+    let costs = pieces.flat_map(|piece| piece.lines().take_while(|line| !line.is_empty()));
     costs.map(|line| line.split(' ').next_back().unwrap().parse::<u64>().unwrap()).sum()
 }
 

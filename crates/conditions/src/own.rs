@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::ledger::{SCRATCH, moment, path_text};
 
 /// Shell functions that commands may call, and a word of each command that calls one.
-const FUNCTIONS: [(&str, &str); 2] =
-    [("_agent ", include_str!("agents.sh")), ("swap", include_str!("swaps.sh"))];
+const FUNCTIONS: [(&str, &str); 3] = [
+    ("_agent ", include_str!("agents.sh")),
+    ("_container", include_str!("containers.sh")),
+    ("swap", include_str!("swaps.sh")),
+];
 
 /// The name and the directory that a row's scripts call their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
