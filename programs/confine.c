@@ -253,6 +253,7 @@ static void raise_loopback(void)
     close(any);
 }
 
+/* Enters a new namespace of each of these kinds, and proves that it is another than before. */
 static void enter_namespaces(void)
 {
     const unsigned user = geteuid(), group = getegid();
@@ -266,9 +267,11 @@ static void enter_namespaces(void)
         kit_skip(
             "new namespaces were refused (%s): they need root, or user namespaces for everybody",
             strerror(errno));
+
     if (user)
         become_oneself(user, group);
     raise_loopback();
+
     read_links(after);
     for (int i = 0; i < KINDS; i++)
         changed += after[i][0] && strcmp(before[i], after[i]) != 0;

@@ -119,6 +119,16 @@ void kit_team(struct kit_thread *of, int number)
     threads = number;
 }
 
+void kit_raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* --- the report --- */
 
 static void usage_begin(void)
@@ -199,7 +209,10 @@ static void report_slices(int thread)
     }
 }
 
-/* A team's other threads work on meanwhile: the samples may have a little more than the slices. */
+/*
+ * Reports the slices and the samples of each thread. A team's other threads work on meanwhile, so
+ * their samples may hold a little more than their slices.
+ */
 static _Noreturn void report_and_exit(void)
 {
     const struct mark *first = marks_of_edge(0), *last = marks_of_edge(window.noted - 1);
@@ -213,7 +226,8 @@ static _Noreturn void report_and_exit(void)
         kit_error("it did no work in its whole window: try fewer copies, or the longer windows of "
                   "--procedure classic; a program of your own has to raise kit_count");
 
-    /* Before any `copy`, so that what the program reports of a whole team is the first copy's. */
+    /* The program may report something here. That comes before any `copy`, so what it says of a
+     * whole team is the first copy's. */
     speech_clean();
     for (int thread = 0; thread < threads; thread++) {
         if (team) {
@@ -421,7 +435,7 @@ static void read_go(void)
 {
     const int64_t max_ns = INT64_MAX / 4; /* so that sums of two do not overflow */
     char line[96];
-    char *at = line + 2;
+    char *at = line + 2; /* after `go` */
     int is_valid;
 
     read_line(line, sizeof line);
@@ -457,6 +471,7 @@ static void hear_go(void)
     prepare_timer();
     if (write(speech_output, "ready\n", 6) != 6)
         speech_leave(1, 0);
+    speech_is_ready = 1;
     read_go();
 
     if (window.start == 0)

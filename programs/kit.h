@@ -121,6 +121,9 @@ uint64_t kit_bytes(const char *text, const char **end);
 /* The words after `--`, ended by NULL; NULL if there are none. */
 char **kit_command(void);
 
+/* Lets the program have as many open files as this user may. */
+void kit_raise_file_limit(void);
+
 /* Keeps a line for the report. */
 void kit_check(const char *name, double number);
 void kit_value(const char *name, double number, const char *unit);
@@ -229,8 +232,8 @@ _Noreturn void kit_skip(const char *format, ...) KIT_PRINTF;
 _Noreturn void kit_error(const char *format, ...) KIT_PRINTF;
 
 /*
- * Has `report` called, once, before the line of an error: kit_report's lines come before it. NULL:
- * no more.
+ * Has `report` called, once, before the line of an error: kit_report's lines come before it. If
+ * that fails, too, the line has both errors. NULL: no more.
  */
 void kit_at_error(void (*report)(void));
 

@@ -25,8 +25,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The filter in a file: instructions as the kernel has them. */
-static struct sock_fprog filter_in(const char *path)
+/* Reads a filter from a file: instructions as the kernel has them. */
+static struct sock_fprog read_filter(const char *path)
 {
     static struct sock_filter program[BPF_MAXINSNS];
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -40,11 +40,18 @@ static struct sock_fprog filter_in(const char *path)
 
 #ifdef SECCOMP_USER_NOTIF_FLAG_CONTINUE /* Linux 5.5 */
 
-enum { STACK = 1 << 16, MOST_FILES = 1024, NOTICE = 512 /* bytes, in any kernel */ };
+enum {
+    STACK_BYTES = 1 << 16,
+    MAX_FILES = 1024,
+    NOTICE_BYTES = 512, /* room for any kernel's notice, which may be longer than the headers' */
+};
 
-/* How the listener of a filter that notifies comes to its supervisor. */
+enum { NOT_TAKEN, TAKEN, SHARED /* the supervisor has no files of its own */ };
+
+/* What the program and its supervisor share: the listener of a filter on its way. */
 struct handover {
-    _Atomic int listener, is_taken;
+    _Atomic int listener; /* -1 before there is one */
+    _Atomic int taken;
     pid_t program;
 };
 
@@ -57,30 +64,33 @@ static int supervise(void *shared)
     static union {
         struct seccomp_notif call;
         struct seccomp_notif_resp answer;
-        char room[NOTICE];
+        char room[NOTICE_BYTES];
     } notice;
     struct handover *handover = shared;
+    int has_own_files;
     uint64_t id;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    /* The program may have ended before that. */
+    /* If the program has ended before that call, no signal will come. */
     while (handover->listener < 0 && getppid() == handover->program)
         sched_yield();
     if (handover->listener < 0)
         return 1;
-    if (unshare(CLONE_FILES) != 0)
-        return 1;
-    for (int file = 0; file < MOST_FILES; file++)
+    has_own_files = unshare(CLONE_FILES) == 0;
+    for (int file = 0; has_own_files && file < MAX_FILES; file++)
         if (file != handover->listener)
             close(file);
-    handover->is_taken = 1;
+    handover->taken = has_own_files ? TAKEN : SHARED;
+
     for (;;) {
-        memset(&notice, 0, sizeof notice);
+        memset(&notice, 0, sizeof notice); /* the kernel refuses what is not zeros */
         if (ioctl(handover->listener, SECCOMP_IOCTL_NOTIF_RECV, &notice.call) != 0) {
-            if (errno != EINTR && errno != ENOENT) /* the caller is gone */
+            /* ENOENT: the caller was killed, or a signal has interrupted its call. */
+            if (errno != EINTR && errno != ENOENT)
                 return 1;
             continue;
         }
+
         id = notice.call.id;
         memset(&notice, 0, sizeof notice);
         notice.answer.id = id;
@@ -89,28 +99,36 @@ static int supervise(void *shared)
     }
 }
 
-/* Takes a filter that notifies a supervisor. */
+/*
+ * Takes a filter that needs a supervisor; returns 0, or -1 and errno if the kernel refuses it.
+ * The supervisor is started first: under the filter, its own calls would wait for its answer.
+ */
 static int take_supervised(struct sock_fprog *program)
 {
-    static alignas(16) char stack[STACK];
+    static alignas(16) char stack[STACK_BYTES];
     struct handover *handover =
         mmap(NULL, sizeof *handover, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int listener;
 
     if (handover == MAP_FAILED)
         kit_error("no memory (%s)", strerror(errno));
+
     handover->listener = -1;
     handover->program = getpid();
     if (clone(supervise, stack + sizeof stack, CLONE_FILES, handover) < 0)
         kit_error("no supervisor can be started (%s)", strerror(errno));
+
     listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
                             program);
     if (listener < 0)
         return -1;
     handover->listener = listener;
-    while (!handover->is_taken)
+
+    /* Closed before the supervisor has files of its own, it would be closed there too. */
+    while (handover->taken == NOT_TAKEN)
         sched_yield();
-    close(listener);
+    if (handover->taken == TAKEN)
+        close(listener);
     kit_value("supervisors", 1, "processes");
     return 0;
 }
@@ -125,7 +143,8 @@ static int take_supervised(struct sock_fprog *program)
 
 #endif
 
-static int notifies(const struct sock_fprog *program)
+/* True if a filter has calls wait for a supervisor. */
+static int needs_supervisor(const struct sock_fprog *program)
 {
     const uint32_t notify = 0x7fc00000; /* SECCOMP_RET_USER_NOTIF, Linux 5.0 */
 
@@ -136,14 +155,15 @@ static int notifies(const struct sock_fprog *program)
 }
 
 /*
- * The first two allow everything. The answer of the first depends only on the call's number, so the
- * kernel (since 5.11) caches it; the second reads an argument, so it runs at every call.
+ * `allow` and `argument` allow every call. The answer of `allow` depends only on the call's number,
+ * so the kernel (since 5.11) caches it; `argument` reads an argument, so it runs at every call.
  */
 void seccomp_filter(const char *kind)
 {
     static struct sock_filter plain[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
     static struct sock_filter asking[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+        /* Compares it with an arbitrary number: equal or not, the call is allowed. */
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x756e6978, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -156,14 +176,16 @@ void seccomp_filter(const char *kind)
     if (strcmp(kind, "argument") == 0)
         program = (struct sock_fprog){sizeof asking / sizeof *asking, asking};
     else if (*kind == '/')
-        program = filter_in(kind);
+        program = read_filter(kind);
     else if (strcmp(kind, "allow") != 0)
         kit_error("seccomp=%s is neither allow nor argument nor a filter's path", kind);
+
     confine_gain_nothing();
-    if ((notifies(&program) ? take_supervised(&program)
-                            : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) != 0)
+    if ((needs_supervisor(&program) ? take_supervised(&program)
+                                    : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) != 0)
         kit_skip("a seccomp filter was refused (%s): it needs a kernel with CONFIG_SECCOMP_FILTER",
                  strerror(errno));
+
     mode = confine_status("\nSeccomp:");
     if (mode != SECCOMP_MODE_FILTER)
         kit_error("a seccomp filter was taken, but /proc/self/status has the mode %ld and not 2",

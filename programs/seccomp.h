@@ -3,8 +3,8 @@
 #define SECCOMP_H
 
 /*
- * Linux only. Takes a filter: `allow`, `argument`, or a path of one; none if KIND is empty. A skip
- * where the kernel refuses.
+ * Linux only. Takes a filter: `allow`, `argument`, or the one in the file at an absolute path; none
+ * if `kind` is empty. Skips if the kernel refuses it.
  */
 void seccomp_filter(const char *kind);
 

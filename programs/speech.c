@@ -16,11 +16,13 @@
 #include "sample.h"
 
 int speech_output = STDOUT_FILENO;
+int speech_is_ready;
 
 static char text[1024]; /* lines not yet written */
 static size_t text_used;
 static void (*cleaner)(int finished);
 static void (*reporter)(void);
+static const char *reported_error; /* the line of the error for which `reporter` runs, or NULL */
 static volatile sig_atomic_t is_ending;
 
 /* --- ways out --- */
@@ -75,7 +77,10 @@ void speech_number(int64_t number)
     speech_put(first);
 }
 
-/* A thread of a team may miss what the first one has removed at the end. It is not asked any more. */
+/*
+ * At the end the first thread of a team removes what the others may still use. An error that they
+ * see then is not reported: they wait here for the end of the process.
+ */
 static void wait_for_end(void)
 {
     while (is_ending && !sample_is_first())
@@ -83,28 +88,39 @@ static void wait_for_end(void)
 }
 
 /*
- * Blocks the timer, whose report must not come between, and drops what was kept. Any thread may:
- * the line goes out whole.
+ * Ends the program with one line in place of its report. What was kept is dropped, unless
+ * kit_at_error has something to report first; an error of that follows the first in its line. The
+ * timer is blocked, since its report must not come between. Any thread may call this: the line goes
+ * out whole.
  */
 static _Noreturn void give_up(const char *kind, int status, const char *format, va_list values)
 {
-    char line[512];
-    size_t length = (size_t)snprintf(line, sizeof line, "%s", kind);
-    void (*report)(void) = status ? reporter : NULL;
+    char line[1024];
+    size_t length;
+    void (*report)(void) = status ? reporter : NULL; /* a skip has none */
     sigset_t alarm;
 
     wait_for_end();
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
     sigprocmask(SIG_BLOCK, &alarm, NULL);
-    vsnprintf(line + length, sizeof line - length - 1, format, values);
+
+    if (reported_error)
+        snprintf(line, sizeof line - 1, "%s; afterwards ", reported_error);
+    else
+        snprintf(line, sizeof line - 1, "%s", kind);
     length = strlen(line);
-    line[length++] = '\n';
+    vsnprintf(line + length, sizeof line - length - 1, format, values);
+
     if (report) {
         reporter = NULL;
+        reported_error = line;
         report();
-        speech_flush();
+        if (speech_is_ready)
+            speech_flush();
     }
+    length = strlen(line);
+    line[length++] = '\n';
     write_all(line, length);
     speech_leave(status, 0);
 }

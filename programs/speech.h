@@ -7,6 +7,9 @@
 /* Where lines go. */
 extern int speech_output;
 
+/* `ready` was said: lines of a report may follow. */
+extern int speech_is_ready;
+
 /* Keeps words, or a space and a number, to be written; what does not fit is written at once. */
 void speech_put(const char *words);
 void speech_number(int64_t number);

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use crate::terminal;
 use crate::terminal::say;
 use ::report::{Extent, Format, Layout};
+use analysis::Better;
 use files::{Kind, is_temporary};
 use journal::{Journal, Store};
 
@@ -43,6 +44,12 @@ impl Results {
         Ok(store)
     }
 
+    /// The option as it was typed, if it was.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let typed = self.results.iter();
+        typed.flat_map(|folder| ["--results".to_owned(), folder.display().to_string()]).collect()
+    }
+
     /// The directory that the user named.
     pub(crate) fn named_folder(&self) -> Option<PathBuf> {
         self.named().filter(|path| path != Path::new(NOWHERE))
@@ -61,6 +68,22 @@ impl Results {
         let value = std::env::var_os(RESULTS_VARIABLE)?;
         (!value.is_empty()).then(|| PathBuf::from(value))
     }
+}
+
+/// Checks the directions of --better, of which a name has one.
+///
+/// # Errors
+/// A name has both.
+pub(crate) fn check_directions(directions: &[Better]) -> Result<()> {
+    for (number, better) in directions.iter().enumerate() {
+        let opposes = |other: &Better| other.name() == better.name() && other != better;
+        ensure!(
+            !directions[..number].iter().any(opposes),
+            "--better says of '{}' that higher is better, and that lower is; give one of the two",
+            better.name()
+        );
+    }
+    Ok(())
 }
 
 /// The runs that a command line, which may be unfinished, is about: those of its --results, or the
@@ -178,10 +201,10 @@ pub(crate) fn name(choice: impl clap::ValueEnum) -> String {
 /// Reads `5%` or `5` as 5 per cent.
 ///
 /// # Errors
-/// It is not a number between 0 and 100.
+/// It is not a number above 0 and below 100.
 pub(crate) fn percent(text: &str) -> Result<f64> {
     match text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number < 100.0 => Ok(number),
-        _ => bail!("'{text}' is not a percentage between 0 and 100; try 5%"),
+        _ => bail!("'{text}' is not a percentage above 0 and below 100; try 5%"),
     }
 }

@@ -82,6 +82,12 @@ impl From<Status> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Usage(anyhow::Error);
 
+impl Usage {
+    pub(crate) fn cause(&self) -> &anyhow::Error {
+        &self.0
+    }
+}
+
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#}", self.0)

@@ -31,7 +31,7 @@
 enum {
     MIB = 1 << 20,
     HUGE_PAGE = 2 << 20,
-    LOOK_MS = 100,        /* ms between looks at the memory that others have left */
+    LOOK_MS = 100,     /* between looks at the memory that others have left */
     STALLED = 10,      /* percent of the time that tasks wait for memory: others suffer */
     ON_FAULT = 1,      /* MLOCK_ONFAULT: some C libraries lack the name */
     PIECE = 256 * MIB, /* unmapped at once: freeing this much takes some ms */
@@ -347,8 +347,8 @@ static int try_pattern(void)
 }
 
 /*
- * Maps new memory, if there is room before the old is unmapped: otherwise the kernel would hand out
- * the same pages.
+ * Maps new memory for the next pass. If there is room, some of the new memory is touched while the
+ * old is still mapped: otherwise the kernel would hand out the same pages.
  */
 static void change_pages(void)
 {
@@ -362,9 +362,10 @@ static void change_pages(void)
         sweep.pattern++;
     sweep.number = 0;
     plan();
+
     if (spare >= GROUP && map()) {
         sweep.chunks = spare < (int64_t)wanted ? (size_t)spare : wanted;
-        do_sweep();
+        do_sweep(); /* may stop early for others: too_many asks again below */
         unmap(old, old_size);
     } else {
         unmap(old, old_size);
@@ -372,6 +373,7 @@ static void change_pages(void)
             kit_error("cannot map %zu MiB once more (%s): try a smaller size=",
                       wanted * CHUNK / MIB, strerror(errno));
     }
+
     sweep.chunks = wanted;
     lock_memory();
     patient_until = kit_now() + PATIENCE;

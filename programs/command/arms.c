@@ -1,4 +1,5 @@
 /* The commands of a command line: see arms.h. */
+#define _GNU_SOURCE
 #include "command/arms.h"
 
 #include <errno.h>
@@ -12,7 +13,12 @@
 
 char **arms_setup, **arms_cleanup;
 
-/* The number of words of a section. They are moved over the count, so that NULL can follow them. */
+static const struct arm *open_block; /* the arm whose block has begun and not ended, or NULL */
+
+/*
+ * Reads the count of a section's words, and returns it. Moves the words to where the count was, so
+ * that there is a place for NULL after them.
+ */
 static long read_words(const char *kind, char **word)
 {
     const long count = *word ? strtol(*word, NULL, 10) : 0;
@@ -39,12 +45,13 @@ static void add_unit(struct arm *arm, char **words)
 
 long arms_read(char **word, struct arm *arms)
 {
-    struct arm next = {0};
-    long read = 0;
+    struct arm next = {0}; /* its sections come before its `run` */
+    long arm_count = 0;
 
     while (word && *word) {
         const char *kind = *word++;
         const long count = read_words(kind, word);
+
         if (strcmp(kind, "setup") == 0) {
             arms_setup = word;
         } else if (strcmp(kind, "cleanup") == 0) {
@@ -70,22 +77,23 @@ long arms_read(char **word, struct arm *arms)
         } else if (strcmp(kind, "output") == 0) {
             next.output_name = word[0];
         } else if (strcmp(kind, "run") == 0) {
-            if (read == MAX_ARMS)
+            if (arm_count == MAX_ARMS)
                 kit_error("there are more than %d commands: name fewer", MAX_ARMS);
             next.words = word;
-            arms[read++] = next;
+            arms[arm_count++] = next;
             next = (struct arm){0};
         } else {
             kit_error("'%s' begins no section: try run 1 true", kind);
         }
-        word += count + 1;
+        word += count + 1; /* and NULL */
     }
-    if (read == 0)
+
+    if (arm_count == 0)
         kit_error("no command: try -- run 1 true");
-    return read;
+    return arm_count;
 }
 
-/* A file that was open when this program began. Commands get it only as their stdout. */
+/* A file that was open when this program began. Commands get it only as their stdin or stdout. */
 static int keep_for_commands(const char *number)
 {
     const int file = (int)strtol(number, NULL, 10);
@@ -95,19 +103,33 @@ static int keep_for_commands(const char *number)
     return file;
 }
 
-void arms_open(struct arm *arms, long count)
+/* A file that was handed on is opened anew: copies of this program must not share its offset. */
+static int open_input(int folder, const char *name)
 {
-    for (struct arm *arm = arms; arm < arms + count; arm++) {
-        const char *output = arm->output_name;
+    const char handed[] = "/dev/fd/";
 
-        arm->input = arm->input_name ? process_open(arm->input_name, O_RDONLY) : STDIN_FILENO;
-        if (!output)
-            arm->output = STDOUT_FILENO;
-        else if (strncmp(output, "fd:", 3) == 0)
-            arm->output = keep_for_commands(output + 3);
-        else
-            arm->output = process_open(output, O_WRONLY | O_CREAT | O_TRUNC);
+    if (strncmp(name, handed, strlen(handed)) == 0)
+        keep_for_commands(name + strlen(handed));
+    return process_open(folder, name, O_RDONLY);
+}
+
+static int open_output(int folder, const char *name)
+{
+    if (strncmp(name, "fd:", 3) == 0)
+        return keep_for_commands(name + 3);
+    return process_open(folder, name, O_WRONLY | O_CREAT | O_TRUNC);
+}
+
+void arms_open(struct arm *arms, long count, const char *folder)
+{
+    const int base = folder ? process_open(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY) : AT_FDCWD;
+
+    for (struct arm *arm = arms; arm < arms + count; arm++) {
+        arm->input = arm->input_name ? open_input(base, arm->input_name) : STDIN_FILENO;
+        arm->output = arm->output_name ? open_output(base, arm->output_name) : STDOUT_FILENO;
     }
+    if (folder)
+        close(base);
 }
 
 void arms_execute(const char *option, char **words)
@@ -132,6 +154,27 @@ void arms_prepare(const struct arm *arm)
 void arms_conclude(const struct arm *arm)
 {
     arms_execute("--conclude", arm->conclude);
+}
+
+void arms_begin_block(const struct arm *arm)
+{
+    open_block = arm;
+    arms_execute("--setup", arm->before);
+}
+
+void arms_end_block(void)
+{
+    const struct arm *arm = open_block;
+
+    open_block = NULL; /* first: what fails here is not executed again */
+    if (arm)
+        arms_execute("--cleanup", arm->after);
+}
+
+void arms_clean_up(void)
+{
+    process_end_children();
+    arms_end_block();
 }
 
 /* --- their order --- */

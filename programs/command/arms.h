@@ -34,8 +34,11 @@ struct arm {
  */
 long arms_read(char **word, struct arm *arms);
 
-/* Opens the files that arms read and write: /dev/null for those that name none. */
-void arms_open(struct arm *arms, long count);
+/*
+ * Opens the files that arms read and write, whose paths may begin in `folder` [where this program
+ * works]: /dev/null for those that name none.
+ */
+void arms_open(struct arm *arms, long count, const char *folder);
 
 /* What comes before and after all executions of a run; NULL without. */
 extern char **arms_setup, **arms_cleanup;
@@ -54,6 +57,13 @@ void arms_prepare(const struct arm *arm);
 
 /* Executes what comes after an arm's execution. */
 void arms_conclude(const struct arm *arm);
+
+/* Begin and end a block of an arm's executions, with what comes before and after it. */
+void arms_begin_block(const struct arm *arm);
+void arms_end_block(void);
+
+/* For kit_at_error: ends what a failed command has left running, and the block it failed in. */
+void arms_clean_up(void);
 
 /* The next of a series of random numbers, whose state is above 0. */
 uint64_t arms_random(uint64_t *state);

@@ -3,7 +3,7 @@
  * has them. Each arm is executed several times, without address randomisation, and reports as a
  * copy. Of an execution that is traced with all of its processes:
  *
- *     value syscalls N calls            system calls that returned
+ *     value syscalls N calls          system calls that returned
  *     value call:NUMBER N calls       those of this number; call:other of other architectures than
  *                                     this program's
  *     value processes N processes     processes started, without the command itself
@@ -67,10 +67,10 @@
 #include "kit.h"
 
 enum {
-    LOOK_MS = 10, /* ms between looks at stdin */
+    LOOK_MS = 10, /* between looks at stdin */
     STATUS_NOT_FOUND = 127,
     MAX_NOTES = 8,
-    NOTE_BYTES = 224,    /* a line of the report has 256 */
+    NOTE_BYTES = 224,      /* a line of the report has 256 */
     MAX_EMULATED_MS = 100, /* of processor time: valgrind takes some fifty times as long */
 
     /* instructions= */
@@ -109,7 +109,7 @@ struct waiting {
 
 /* What the child says before it becomes the command. */
 struct departure {
-    struct rusage usage;  /* so far */
+    struct rusage usage;   /* so far */
     int personality_errno; /* why its addresses are drawn at random; 0: they are not */
 };
 
@@ -118,7 +118,7 @@ static struct counts counted[MAX_ARMS];
 static int64_t began[MAX_ARMS], ended[MAX_ARMS];
 static struct departure *departure;
 static char directory[PATH_MAX], library[PATH_MAX + sizeof ALLOCATIONS_LIBRARY];
-static long instructions;
+static long instructions; /* the argument: UNWANTED, IF_SHORT or NEEDED */
 
 static void note(struct counts *counts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -159,7 +159,9 @@ static _Noreturn void become_command(const struct arm *arm, const struct manner 
         setenv(ALLOCATIONS_VARIABLE, manner->tally, 1);
     }
     *departure = (struct departure){0};
-    if (personality(ADDR_NO_RANDOMIZE) < 0)
+    const int usual = personality(0xffffffff); /* asks */
+
+    if (personality((unsigned long)usual | ADDR_NO_RANDOMIZE) < 0)
         departure->personality_errno = errno;
 
     while (read(gate, &byte, 1) < 0 && errno == EINTR)
@@ -214,27 +216,27 @@ static void end_waiting(const struct arm *arm, struct waiting child)
 
 /* --- traced --- */
 
-/* What had been counted where the region of the arm that is traced began. */
-static struct counts *at_arm, before_region;
+static struct counts *traced_arm;   /* the counts of the arm that is traced */
+static struct counts before_region; /* what had been counted where its region began */
 
-/* Called at both ends of the region; the writer stands still. */
-static void count_faults_at_edge(int edge)
+/* Called at both ends of the region, while the writer stands still. */
+static void count_at_edge(int edge)
 {
     struct counters now;
     const long faults = trace_faults();
-    const int has_counters = at_arm->has_counters && counters_read(&now);
+    const int has_counters = traced_arm->has_counters && counters_read(&now);
 
     if (edge == REGION_READY) {
         before_region.faults = faults;
         before_region.counters = has_counters ? now : (struct counters){0};
         return;
     }
-    at_arm->faults = faults - before_region.faults;
-    at_arm->has_faults = 1;
+    traced_arm->faults = faults - before_region.faults;
+    traced_arm->has_faults = 1;
     if (!has_counters)
         return;
-    at_arm->counters.instructions = now.instructions - before_region.counters.instructions;
-    at_arm->counters.cycles = now.cycles - before_region.counters.cycles;
+    traced_arm->counters.instructions = now.instructions - before_region.counters.instructions;
+    traced_arm->counters.cycles = now.cycles - before_region.counters.cycles;
 }
 
 static void note_addresses(struct counts *counts)
@@ -252,14 +254,18 @@ static void note_region(struct counts *counts)
         note(counts, "the command did not write its region, so all of it was counted");
 }
 
+/*
+ * Counts what only tracing shows and, if the command writes its region, the page faults and the
+ * processor's counters there, which are otherwise left to count_alone.
+ */
 static void count_traced(const struct arm *arm, struct counts *counts)
 {
     const struct manner manner = {.words = arm->words};
     const struct waiting child = start_waiting(arm, &manner);
-    struct counters unused;
+    struct counters unused; /* count_at_edge has read those of the region */
     int status;
 
-    at_arm = counts;
+    traced_arm = counts;
     memset(&before_region, 0, sizeof before_region);
     if (region_is_wanted())
         counts->has_counters = counters_begin(child.number);
@@ -274,8 +280,9 @@ static void count_traced(const struct arm *arm, struct counts *counts)
 
     process_limit_begin(arm->words);
     open_gate(child);
-    status = trace(child.number, arm->words, &counts->traced, count_faults_at_edge);
+    status = trace(child.number, arm->words, &counts->traced, count_at_edge);
     process_limit_end();
+
     counts->is_traced = 1;
     if (region_is_wanted() && counts->has_counters)
         counters_end(&unused);
@@ -299,7 +306,7 @@ static void count_allocations_at_edge(int edge)
     tally_of_region.bytes = shared_tally->bytes - tally_before.bytes;
 }
 
-/* Returns why the allocations of an execution are not all of them; NULL if they are. */
+/* Why not all allocations of an execution were counted; NULL if all were. */
 static const char *allocations_refusal(const struct counts *counts, const struct tally *tally)
 {
     static char why[NOTE_BYTES];
@@ -327,6 +334,7 @@ static struct tally execute_with_library(const struct arm *arm, const char *path
     struct execution done;
 
     memset(shared_tally, 0, sizeof *shared_tally);
+    tally_before = tally_of_region = (struct tally){0};
     process_limit_begin(arm->words);
     open_gate(child);
     if (is_traced)
@@ -338,6 +346,7 @@ static struct tally execute_with_library(const struct arm *arm, const char *path
     return *shared_tally;
 }
 
+/* Counts allocations in one more execution, with a library that adds them to a tally in memory. */
 static void count_allocations(const struct arm *arm, struct counts *counts)
 {
     const int file = memfd_create("allocations", MFD_CLOEXEC);
@@ -349,6 +358,8 @@ static void count_allocations(const struct arm *arm, struct counts *counts)
     shared_tally = mmap(NULL, sizeof *shared_tally, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (shared_tally == MAP_FAILED)
         kit_error("no memory (%s)", strerror(errno));
+
+    /* The command and what it starts open the tally by this name. */
     snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), file);
 
     if (access(library, R_OK) != 0) {
@@ -402,10 +413,12 @@ static void emulate(const struct arm *arm, struct counts *counts, const char *wh
         kit_error("cannot keep what valgrind counts in %s (%s): is there room below --dir?",
                   directory, strerror(errno));
 
+    /* Without process_limit_begin: the time limit is for commands that run by themselves. */
     child = start_waiting(arm, &manner);
     open_gate(child);
     process_wait(child.number, arm->words, &done);
     process_end_children();
+
     counts->emulated = process_may_end(done.status) ? emulate_count(directory) : -1;
     if (counts->emulated < 0)
         note(counts, "instructions were not counted: by valgrind, the command %s",
@@ -453,7 +466,7 @@ static void count_arm(long number)
     const struct arm *arm = &arms[number];
 
     counts->emulated = -1;
-    arms_execute("--setup", arm->before);
+    arms_begin_block(arm);
     began[number] = kit_now();
     count_traced(arm, counts);
     if (!counts->traced.region)
@@ -463,7 +476,7 @@ static void count_arm(long number)
                      "and valgrind cannot count a region");
     count_allocations(arm, counts);
     ended[number] = kit_now();
-    arms_execute("--cleanup", arm->after);
+    arms_end_block();
 }
 
 /* --- the report --- */
@@ -570,12 +583,14 @@ int main(int argc, char **argv)
         kit_error("no memory (%s)", strerror(errno));
     kit_detach_stdio();
     process_init(0);
-    arms_open(arms, arm_count);
+    arms_open(arms, arm_count, folder);
     arms_work_in(folder);
 
     window = kit_wait();
+    kit_at_error(arms_clean_up);
     for (long i = 0; i < arm_count; i++)
         count_arm(i);
+    kit_at_error(NULL);
     kit_stop();
 
     wait_until(window.first_edge + (window.slices - 1) * window.slice);

@@ -1,9 +1,10 @@
 /*
  * Instructions as callgrind counts them: see emulate.h.
  *
- * A process writes its counts into a file of its own when it ends. Those of before fork(2) would be
- * in the files of both, and those of before execve(2) in none, so callgrind is told to write a file
- * of what it has counted so far whenever one of these is called, and to go on from zero.
+ * A process writes what it has counted into a file of its own when it ends. What it counted before
+ * fork(2) would be in the files of both processes, and what it counted before execve(2) in no file.
+ * So callgrind is told (--dump-before) to write a file whenever one of these is called, and to go
+ * on from zero.
  */
 #define _GNU_SOURCE
 #include "command/emulate.h"
@@ -50,7 +51,8 @@ char **emulate_words(char **words, const char *folder, enum emulated what)
 {
     enum {
         OPTIONS = sizeof options / sizeof *options,
-        MORE = sizeof by_address / sizeof *by_address,
+        ADDRESS_OPTIONS = sizeof by_address / sizeof *by_address,
+        OTHERS = 4, /* the program, its log, its file, and NULL at the end */
     };
     static char file[PATH_MAX + 64], program[] = "valgrind", log[] = "--log-file=/dev/null";
     size_t count = 0, next = 0;
@@ -58,7 +60,7 @@ char **emulate_words(char **words, const char *folder, enum emulated what)
 
     while (words[count])
         count++;
-    all = calloc(count + OPTIONS + MORE + 4, sizeof *all);
+    all = calloc(count + OPTIONS + ADDRESS_OPTIONS + OTHERS, sizeof *all);
     if (!all)
         return NULL;
 
@@ -68,7 +70,7 @@ char **emulate_words(char **words, const char *folder, enum emulated what)
     next += OPTIONS;
     if (what == EMULATE_BY_ADDRESS) {
         memcpy(all + next, by_address, sizeof by_address);
-        next += MORE;
+        next += ADDRESS_OPTIONS;
     }
     all[next++] = log;
     all[next++] = file;
@@ -109,13 +111,13 @@ int emulate_make_folder(const char *folder)
     return mkdir(folder, 0700);
 }
 
-static long long sum;
+static long long sum; /* of the files so far; -1 before the first that has a number */
 
 /*
  * Adds the number of the line `summary: N`. It follows `events:`; the words of the command, which
  * may look like it, come before.
  */
-static void add_file(const char *path)
+static void add_instructions(const char *path)
 {
     static const char events[] = "events: ", label[] = "summary: ";
     char line[LINE_BYTES];
@@ -136,6 +138,6 @@ static void add_file(const char *path)
 long long emulate_count(const char *folder)
 {
     sum = -1;
-    each_file(folder, add_file);
+    each_file(folder, add_instructions);
     return sum;
 }

@@ -14,7 +14,8 @@
  *                               $PORT, and ends it
  *     ready COUNT WORD...       what succeeds once that server is ready [the port accepts]
  *     in 1 FOLDER               where the next arm works
- *     input 1 FILE              its stdin [/dev/null]
+ *     input 1 FILE              its stdin [/dev/null]; /dev/fd/N is a file that this program was
+ *                               started with
  *     output 1 FILE             its stdout [/dev/null]; fd:N is a file that this program was
  *                               started with
  *     unit COUNT FOLDER WORD... one of the next arm's builds: where it works, and its command; `in`
@@ -42,7 +43,7 @@
  *     keep=1         what an execution prints is kept: a file ROUND-COPY in that directory
  *     apart=1        servers are up one at a time, in random order, each for a whole window
  *     ready_ms=N     a server must be ready within this time [60000]
- *     limit=MS       no execution may take longer [0: any may]
+ *     limit=MS       no execution may take longer, nor what comes before or after it [0: any may]
  *     warmup=N       rounds before the first window of a run, or after each start of a server [0]
  *     rounds=N       rounds of a window [0: until it is over]
  *     blocks=N       arms that cannot take turns, as each needs a `before` of its own: N times, in
@@ -123,7 +124,7 @@ static long rounds;    /* 0: until the window is over */
 /* rounds of an arm that is measured in blocks; most 0: no limit */
 static long least, most;
 static long executing; /* the arm that has its turn */
-static int has_time_limit;
+static int has_time_limit, has_blocks;
 static long executed_before[MAX_ARMS]; /* in the run's earlier windows */
 static int keeps_output, directory;    /* directory: this program's own */
 static double wasted_share;            /* of each execution's time, only to test comparisons */
@@ -343,7 +344,7 @@ static void execute_round(long round)
 {
     const int is_warmup = round < 0;
     const long drawn = controls == 0 || is_warmup ? -1 : draw_control();
-    const long due = first_control() + (drawn >= 0);
+    const long due = first_control() + (drawn >= 0); /* executions; the last is the control's */
     long order[MAX_ARMS], units[MAX_ARMS];
 
     choose_units(units);
@@ -385,19 +386,29 @@ static int needs_execution(long executed, int64_t began, long block, long blocks
            kit_now() - began < MIN_SECONDS * (int64_t)1000000000 / blocks;
 }
 
+static void report_executed(void);
+
+/* Ends the program, as the run was stopped: blocks are long, so what they have is reported. */
+static void report_until_stop(void)
+{
+    kit_quiet();
+    kit_at_error(report_executed);
+    kit_error("the run was stopped");
+}
+
 /* Executes one block of an arm: its set-up, the warm-up, its share of the rounds, its clean-up. */
 static void execute_block(long arm, long block, long blocks, long warmup)
 {
     struct record *record = &records[arm];
     int64_t began;
-    long left;
+    long left_before;
 
     executing = arm;
-    arms_execute("--setup", arms[arm].before);
+    arms_begin_block(&arms[arm]);
     for (long i = 0; i < warmup; i++)
         execute(&arms[arm], arms[arm].output, -1 - i);
 
-    left = process_left();
+    left_before = process_left();
     began = kit_now();
     while (needs_execution((long)record->executed, began, block, blocks)) {
         struct execution done = execute(&arms[arm], arms[arm].output, next_number(arm));
@@ -405,11 +416,11 @@ static void execute_block(long arm, long block, long blocks, long warmup)
         done.round = blocks == 1 ? (long)record->executed : block;
         add_execution(record, done);
         if (kit_abandoned())
-            kit_leave();
+            report_until_stop();
     }
 
-    record->left += process_left() - left;
-    arms_execute("--cleanup", arms[arm].after);
+    record->left += process_left() - left_before;
+    arms_end_block();
 }
 
 /* Executes all blocks; the arms of a block come in random order, unless there is one block. */
@@ -433,9 +444,9 @@ static void execute_in_blocks(long blocks, long warmup)
 static void execute_for_output(long arm, int output)
 {
     executing = arm;
-    arms_execute("--setup", arms[arm].before);
+    arms_begin_block(&arms[arm]);
     execute(&arms[arm], output, -1);
-    arms_execute("--cleanup", arms[arm].after);
+    arms_end_block();
 }
 
 /* Executes every arm once, and fails unless all print the same. */
@@ -493,8 +504,10 @@ static int begin_run(long warmup, int compares_output)
         return 0;
 
     arms_execute("--setup", arms_setup);
+    kit_at_error(arms_clean_up);
     if (compares_output && !servers)
         check_same_output();
+    kit_at_error(NULL);
     for (long i = 0; i < warmup && !servers; i++)
         execute_round(-1 - i);
     write_executed();
@@ -581,10 +594,18 @@ static void report(long blocks)
     }
 }
 
+static void report_executed(void)
+{
+    for (long arm = 0; arm < arm_count; arm++) {
+        kit_report("copy %ld\n", arm);
+        report_record(&records[arm]);
+    }
+}
+
 /*
  * Before the error by which this program ends: the others of the commands that are compared have
  * their times. As in hyperfine, those before the one that failed have one, also if it was executed
- * first by chance.
+ * first by chance; but not where each needs a set-up of its own, which may take long.
  */
 static void report_until_failure(void)
 {
@@ -592,9 +613,9 @@ static void report_until_failure(void)
 
     if (servers)
         server_end_all();
-    process_end_children();
+    arms_clean_up();
     /* A command that took too long fails in a signal handler, which nothing would interrupt. */
-    for (long arm = 0; arm < failed && !has_time_limit && !servers; arm++)
+    for (long arm = 0; arm < failed && !has_time_limit && !servers && !has_blocks; arm++)
         if (!executed_before[arm] && !records[arm].executed)
             add_execution(&records[arm], execute(&arms[arm], arms[arm].output, 0));
 
@@ -678,7 +699,7 @@ static void execute_alone(long arm, int64_t length, long warmup)
 {
     struct record *record = &records[arm];
     int64_t end;
-    long left;
+    long left_before;
 
     executing = arm;
     server_start(&arms[arm], arm);
@@ -686,7 +707,7 @@ static void execute_alone(long arm, int64_t length, long warmup)
     for (long i = 0; i < warmup; i++)
         execute(&arms[arm], arms[arm].output, -1 - i);
 
-    left = process_left();
+    left_before = process_left();
     end = kit_now() + length;
     do {
         const long round = (long)record->executed, number = next_number(arm);
@@ -697,7 +718,7 @@ static void execute_alone(long arm, int64_t length, long warmup)
         if (kit_abandoned())
             kit_leave();
     } while (rounds ? (long)record->executed < rounds : kit_now() < end);
-    record->left += process_left() - left;
+    record->left += process_left() - left_before;
     server_end_all();
 }
 
@@ -718,6 +739,8 @@ static _Noreturn void measure(struct kit_window window, long blocks, long warmup
 {
     if (arm_count > 1 && !keeps_output)
         kit_at_error(report_until_failure);
+    if (blocks)
+        process_at_stop(report_until_stop);
     if (servers)
         execute_with_servers(window.slices * window.slice, warmup, compares);
     else if (blocks)
@@ -725,6 +748,7 @@ static _Noreturn void measure(struct kit_window window, long blocks, long warmup
     else
         execute_rounds(window.first_edge + (window.slices - 1) * window.slice);
     kit_at_error(NULL);
+    process_at_stop(NULL);
 
     kit_stop();
     write_executed();
@@ -748,7 +772,7 @@ int main(int argc, char **argv)
     const char *own_directory, *folder;
     struct kit_window window;
     long warmup, blocks, limit;
-    int compares_output, ends, is_first = 0;
+    int compares_output, ends_run, is_first_window = 0;
 
     if (argc == 2 && strcmp(argv[1], nothing) == 0)
         return 0;
@@ -765,12 +789,13 @@ int main(int argc, char **argv)
     warmup = kit_arg_number("warmup", 0, 0, 1000000);
     rounds = kit_arg_number("rounds", 0, 0, 1000000);
     blocks = kit_arg_number("blocks", 0, 0, 1000);
+    has_blocks = blocks > 0;
     least = kit_arg_number("least", MIN_ROUNDS, 1, 1000000);
     most = kit_arg_number("most", 0, 0, 1000000);
     compares_output = (int)kit_arg_number("same", 0, 0, 1);
     process_ignore(kit_arg("ignore", ""));
     keeps_output = (int)kit_arg_number("keep", 0, 0, 1);
-    ends = (int)kit_arg_number("end", 0, 0, 1);
+    ends_run = (int)kit_arg_number("end", 0, 0, 1);
     control = kit_arg_number("control", 0, 0, 1000000);
     serves_apart = (int)kit_arg_number("apart", 0, 0, 1);
     server_init(kit_arg_number("ready_ms", 60000, 1, INT32_MAX), note_failing);
@@ -787,11 +812,12 @@ int main(int argc, char **argv)
     directory = open(own_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         kit_error("cannot work in %s (%s): try another --dir", own_directory, strerror(errno));
-    arms_open(arms, arm_count);
+    arms_open(arms, arm_count, folder);
     if (control) {
         if (arm_count == MAX_ARMS)
             kit_error("there is no room for a control of %ld commands: name fewer", arm_count);
-        /* Of many commands, each would be executed twice too rarely. */
+        /* Of more than two commands only the first has one: drawn among all, each would have its
+         * control too rarely. */
         controls = arm_count == 2 ? 2 : 1;
         for (long arm = 0; arm < controls; arm++)
             arms[arm_count++] = arms[arm];
@@ -799,8 +825,8 @@ int main(int argc, char **argv)
 
     measure_start(argv[0]);
     arms_work_in(folder);
-    if (!ends)
-        is_first = begin_run(blocks ? 0 : warmup, compares_output);
+    if (!ends_run)
+        is_first_window = begin_run(blocks ? 0 : warmup, compares_output);
 
     window = kit_hear();
     if (window.slices == 0) {
@@ -811,7 +837,7 @@ int main(int argc, char **argv)
     /* So that every window of a run has orders of its own. */
     random_state ^= (uint64_t)window.start;
     window = kit_wait();
-    if (ends)
+    if (ends_run)
         end_run();
-    measure(window, blocks, warmup, compares_output && is_first);
+    measure(window, blocks, warmup, compares_output && is_first_window);
 }

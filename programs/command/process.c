@@ -64,6 +64,8 @@ static size_t kept_count;
 static long outlived, unended;
 static const char *option = ""; /* "--setup " and the like while that is executed; else empty */
 static volatile sig_atomic_t is_told_to_end;
+static volatile sig_atomic_t stopped_by; /* the signal that has stopped the command, or 0 */
+static void (*at_stop)(void); /* NULL: this program has nothing to report then */
 static int starts_servers; /* what is kept now is a server's */
 static void (*at_server_end)(pid_t server, int status, int may_fail);
 static char ignored[STATUSES]; /* the statuses with which commands may end */
@@ -246,7 +248,22 @@ static void on_end(int number, siginfo_t *about, void *context)
     if (is_of_command(about))
         return;
     is_told_to_end = 1;
-    kit_leave();
+    if (!at_stop)
+        kit_leave();
+    kit_quiet(); /* it would end the program, too, as stdin has closed */
+    each_child(end_child); /* and process_wait, whose child it was, goes on to leave_if_stopped */
+}
+
+void process_at_stop(void (*report)(void))
+{
+    at_stop = report;
+}
+
+/* Reports and leaves, but outside of a handler, which may have interrupted anything. */
+static void leave_if_stopped(void)
+{
+    if (is_told_to_end && at_stop)
+        at_stop();
 }
 
 /* A signal that would end or stop this program, and does unless a command has sent it. */
@@ -378,6 +395,10 @@ static void on_limit(int number)
     (void)number;
     if (!limit.words)
         return;
+    if (limit.ns && kit_now() - limit.start >= limit.ns && stopped_by)
+        kit_error("%s was stopped by signal %d, and was ended after %.9g s, its %s",
+                  quote_command(limit.words), (int)stopped_by, (double)limit.ns / 1e9,
+                  limit.set_by);
     if (limit.ns && kit_now() - limit.start >= limit.ns)
         kit_error("%s was still running after %.9g s, its %s, and was ended",
                   quote_command(limit.words), (double)limit.ns / 1e9, limit.set_by);
@@ -405,9 +426,16 @@ static void arm_limit_timer(int64_t first)
 
 void process_limit_begin(char **words)
 {
+    sigset_t limit_signal;
+
     /* Nothing interrupts a command without limits. */
     if (!limit.ns && !limit.file)
         return;
+
+    /* What comes after an error by LIMIT_SIGNAL runs in its handler, and has a limit, too. */
+    sigemptyset(&limit_signal);
+    sigaddset(&limit_signal, LIMIT_SIGNAL);
+    sigprocmask(SIG_UNBLOCK, &limit_signal, NULL);
 
     limit.words = words;
     limit.start = kit_now();
@@ -431,10 +459,10 @@ void process_redirect(int input, int output)
         _exit(1);
 }
 
-int process_open(const char *path, int flags)
+int process_open(int folder, const char *path, int flags)
 {
     /* Whatever the umask, others must not write what may be root's. */
-    const int file = open(path, flags | O_CLOEXEC, 0644);
+    const int file = openat(folder, path, flags | O_CLOEXEC, 0644);
 
     if (file < 0)
         kit_error("cannot open %s (%s): is the path right?", path, strerror(errno));
@@ -570,8 +598,12 @@ void process_wait(pid_t child, char **words, struct execution *done)
     pid_t ended;
 
     done->usage = (struct rusage){0};
+    stopped_by = 0;
+    if (is_told_to_end && at_stop) /* before the child was there for the handler to kill */
+        each_child(end_child);
     do {
-        ended = wait4(-1, &done->status, WUNTRACED | (wait_for_child ? WNOHANG : 0), &used);
+        ended = wait4(-1, &done->status, WUNTRACED | WCONTINUED | (wait_for_child ? WNOHANG : 0),
+                      &used);
         if (ended == 0) {
             wait_for_child(child);
             continue;
@@ -582,10 +614,12 @@ void process_wait(pid_t child, char **words, struct execution *done)
         if (ended < 0)
             continue;
 
-        if (WIFSTOPPED(done->status)) {
-            if (!is_kept(ended))
+        if (WIFSTOPPED(done->status) || WIFCONTINUED(done->status)) {
+            if (WIFSTOPPED(done->status) && !is_kept(ended))
                 process_refuse_terminal(WSTOPSIG(done->status), words);
-            ended = -1;
+            if (ended == child)
+                stopped_by = WIFSTOPPED(done->status) ? WSTOPSIG(done->status) : 0;
+            ended = -1; /* it goes on, even if it is the child */
             continue;
         }
 
@@ -617,6 +651,7 @@ struct execution process_execute(char **words, int input, int output)
 
     process_limit_end();
     process_end_children();
+    leave_if_stopped();
     done.region = region_end(done.start, done.end);
     return done;
 }
@@ -723,9 +758,8 @@ void process_fail(char **words, int status)
 void process_execute_around(const char *given_with, char **words)
 {
     static char with_blank[32];
-    /* A set-up may build what is measured, and takes its time. */
-    const int has_limit =
-        strcmp(given_with, "--prepare") == 0 || strcmp(given_with, "--conclude") == 0;
+    /* It may build what is measured, and takes its time. */
+    const int is_set_up = strcmp(given_with, "--setup") == 0;
     struct execution done = {0};
     pid_t child;
 
@@ -738,11 +772,12 @@ void process_execute_around(const char *given_with, char **words)
         unsetenv("HYPERFINE_ITERATION");
     has_iteration = 0;
 
-    if (has_limit)
+    if (!is_set_up)
         process_limit_begin(words);
     child = start_process(find_program(words[0]), words, STDIN_FILENO, STDOUT_FILENO, 1);
     process_wait(child, words, &done);
     process_limit_end();
+    leave_if_stopped();
     each_child(keep_child);
 
     if (done.status != 0)

@@ -26,6 +26,12 @@ void process_init(long servers);
 /* Has commands end with the program, once more after another use of kit_at_end. */
 void process_end_with_program(void);
 
+/*
+ * Has `report` called when this program is told to end, once the command that is executed has been
+ * killed; it must end the program. Without it, the program ends at once, and reports nothing.
+ */
+void process_at_stop(void (*report)(void));
+
 /* The processor time of an execution, in ns. */
 int64_t process_cpu_time(const struct execution *done);
 
@@ -108,8 +114,8 @@ void process_release_seeds(void);
 /* In a child: makes these files its stdin and stdout, and the one for complaints its stderr. */
 void process_redirect(int input, int output);
 
-/* Opens a file; an error ends the program. */
-int process_open(const char *path, int flags);
+/* Opens a file whose path may begin in `folder`; an error ends the program. */
+int process_open(int folder, const char *path, int flags);
 
 /* Rewinds the next command's input, and empties its output if that is a regular file. */
 void process_rewind(int input, int output);

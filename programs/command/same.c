@@ -10,7 +10,10 @@
 
 #include "kit.h"
 
-enum { MAX_SHOWN_CHARS = 80 }; /* characters of a line */
+enum {
+    MAX_SHOWN_CHARS = 80, /* of a line */
+    SHOWN_BEFORE = 20,    /* characters before the difference, where it is not among the first */
+};
 
 /* A stream that reads a file from its start. */
 static FILE *open_reader(int file)
@@ -23,34 +26,78 @@ static FILE *open_reader(int file)
     return stream;
 }
 
-static void cut_newline(char *line, ssize_t size)
+/* A line of an output, with its newline; its size is below 0 after the last one. */
+struct line {
+    char *text;
+    size_t room;
+    ssize_t size;
+};
+
+static void read_line(struct line *line, FILE *from)
 {
-    if (size > 0 && line[size - 1] == '\n')
-        line[size - 1] = '\0';
+    line->size = getline(&line->text, &line->room, from);
+}
+
+static int is_same(const struct line *one, const struct line *other)
+{
+    return one->size == other->size && memcmp(one->text, other->text, (size_t)one->size) == 0;
+}
+
+/* The length without the newline. */
+static ssize_t length(const struct line *line)
+{
+    return line->size - (line->text[line->size - 1] == '\n');
+}
+
+/* The number of characters to show from a place on. */
+static int shown(const struct line *line, ssize_t from)
+{
+    const ssize_t rest = length(line) - from;
+
+    return rest < MAX_SHOWN_CHARS ? (int)rest : MAX_SHOWN_CHARS;
+}
+
+/* Ends the program: the first command's line differs from that of command `number`. */
+static void refuse(const struct line *one, const struct line *other, long at, long number)
+{
+    const struct line *longer = one->size < 0 ? other : one;
+    ssize_t same = 0, from;
+
+    if (one->size < 0 || other->size < 0)
+        kit_error("the commands print different output: that of number %ld ends before line %ld, "
+                  "which is '%.*s' in that of number %ld",
+                  one->size < 0 ? 1 : number, at, shown(longer, 0), longer->text,
+                  one->size < 0 ? number : 1);
+
+    while (same < length(one) && same < length(other) && one->text[same] == other->text[same])
+        same++;
+    if (same == length(one) && same == length(other))
+        kit_error("the commands print different output: only one of the first and number %ld ends "
+                  "its last line, %ld, with a newline",
+                  number, at);
+
+    from = same < MAX_SHOWN_CHARS - SHOWN_BEFORE ? 0 : same - SHOWN_BEFORE;
+    kit_error("the commands print different output: line %ld of the first is '%s%.*s', that of "
+              "number %ld is '%s%.*s'",
+              at, from ? "..." : "", shown(one, from), one->text + from, number,
+              from ? "..." : "", shown(other, from), other->text + from);
 }
 
 void same_check(int first, int other, long number)
 {
     FILE *expected = open_reader(first), *printed = open_reader(other);
-    char *line = NULL, *other_line = NULL;
-    size_t room = 0, other_room = 0;
+    struct line one = {0}, other_one = {0};
 
     for (long at = 1;; at++) {
-        const ssize_t size = getline(&line, &room, expected),
-                      other_size = getline(&other_line, &other_room, printed);
-        if (size < 0 && other_size < 0)
+        read_line(&one, expected);
+        read_line(&other_one, printed);
+        if (one.size < 0 && other_one.size < 0)
             break;
-        if (size == other_size && memcmp(line, other_line, (size_t)size) == 0)
-            continue;
-        cut_newline(line, size);
-        cut_newline(other_line, other_size);
-        kit_error("the commands print different output: line %ld of the first is '%.*s', that of "
-                  "number %ld is '%.*s'",
-                  at, MAX_SHOWN_CHARS, size < 0 ? "" : line, number, MAX_SHOWN_CHARS,
-                  other_size < 0 ? "" : other_line);
+        if (!is_same(&one, &other_one))
+            refuse(&one, &other_one, at, number);
     }
-    free(line);
-    free(other_line);
+    free(one.text);
+    free(other_one.text);
     fclose(expected);
     fclose(printed);
 }

@@ -2,7 +2,10 @@
 #ifndef COMMAND_SAME_H
 #define COMMAND_SAME_H
 
-/* Ends the program if the number-th command printed another line than the first, and shows it. */
+/*
+ * Compares what two commands printed into these files: the first one, and the number-th, from 2.
+ * Ends the program at the first line that differs, and shows it.
+ */
 void same_check(int first, int other, long number);
 
 #endif

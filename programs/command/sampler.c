@@ -45,6 +45,7 @@ static int output;
 static size_t written;
 static int is_whole;
 
+/* Returns a file that gives samples of one processor, or -1 and errno. */
 static int open_event(int cpu, uint64_t period)
 {
     struct perf_event_attr event = {
@@ -69,7 +70,7 @@ static int open_event(int cpu, uint64_t period)
         .comm = 1,
         .comm_exec = 1,
         .task = 1,
-        .watermark = 1,
+        .watermark = 1, /* poll(2) wakes when so many bytes are there */
         .wakeup_watermark = RING_BYTES / 4,
     };
 

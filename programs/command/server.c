@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "command/server.h"
 
+#include <ctype.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -100,7 +101,7 @@ static int find_free_port(void)
     return ntohs(address.sin_port);
 }
 
-static int is_another_s_port(int port)
+static int is_port_taken(int port)
 {
     for (const struct server *server = servers; server < servers + MAX_SERVERS; server++)
         if (server->process && server->port == port)
@@ -138,20 +139,29 @@ static int is_listening(int port)
 
 /* --- words --- */
 
+/* True where the name of a variable could go on: $PORTAL is another one. */
+static int is_of_name(char next)
+{
+    return isalnum((unsigned char)next) || next == '_';
+}
+
 /* The word with the port in place of $PORT and ${PORT}. It is never freed: a run has few. */
 static char *fill_in_port(const char *word, int port)
 {
     static const char *const names[] = {"${PORT}", "$PORT"};
-    /* A name is five characters or longer, as a port is at most. */
+    /* Never longer than the word: a name has at least five characters, a port at most five. */
     char *filled = malloc(strlen(word) + 1), *end = filled;
 
     if (!filled)
         kit_error("no memory for a command: free some");
     while (*word) {
-        size_t taken = 0;
+        size_t taken = 0; /* characters of a name */
+
         for (size_t i = 0; i < sizeof names / sizeof *names && !taken; i++)
             if (strncmp(word, names[i], strlen(names[i])) == 0)
                 taken = strlen(names[i]);
+        if (taken && word[taken - 1] != '}' && is_of_name(word[taken]))
+            taken = 0;
         if (taken)
             end += sprintf(end, "%d", port);
         else
@@ -190,7 +200,7 @@ void server_start(struct arm *arm, long number)
     *server = (struct server){.words = arm->serve};
     do {
         server->port = find_free_port();
-    } while (is_another_s_port(server->port));
+    } while (is_port_taken(server->port));
 
     arm->words = fill_in_ports(arm->words, server->port);
     server_address(number);

@@ -36,10 +36,10 @@ enum {
  * its own without a search. Pages of numbers that no thread has are never touched.
  */
 enum {
-    NUMBERS = 4 << 20,
-    /* Linux's PID_MAX_LIMIT */ UNTRACED = 0,
-    OUTSIDE = 1,
-    IN_CALL = 2 /* and the call's number */
+    NUMBERS = 4 << 20, /* Linux's PID_MAX_LIMIT */
+    UNTRACED = 0,
+    OUTSIDE = 1, /* of calls */
+    IN_CALL = 2, /* and the call's number */
 };
 
 static short states[NUMBERS];
@@ -52,6 +52,7 @@ static void (*call_at_edge)(int edge);
 
 /* --- threads --- */
 
+/* A thread's state. A thread that is new becomes one of the traced. */
 static short *state_of(pid_t number)
 {
     short *state = &states[number % NUMBERS];
@@ -349,7 +350,7 @@ static void handle_stop(pid_t number, int status, char **words, struct traced *c
     enum __ptrace_request how = PTRACE_SYSCALL;
     long deliver = 0;
 
-    state_of(number);
+    state_of(number); /* a new thread's first stop makes it known */
     if (signal == SYSCALL_STOP)
         on_call(number, counts);
     else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) {
@@ -362,8 +363,11 @@ static void handle_stop(pid_t number, int status, char **words, struct traced *c
     ptrace(how, number, 0, deliver);
 }
 
-/* Asks how a child that has stopped is in a call, which kernels before Linux 5.3 do not say. */
-static int is_told(pid_t child)
+/*
+ * Waits until a child stops; true if the kernel then says what system call it is in, as kernels
+ * before Linux 5.3 do not.
+ */
+static int can_ask_for_calls(pid_t child)
 {
     struct __ptrace_syscall_info info;
     int status;
@@ -382,12 +386,15 @@ int trace_begin(pid_t child)
         return 0;
     if (ptrace(PTRACE_INTERRUPT, child, 0, 0) != 0)
         kit_error("cannot stop the command (%s)", strerror(errno));
-    if (!is_told(child))
+    if (!can_ask_for_calls(child))
         return 0;
     return ptrace(PTRACE_SYSCALL, child, 0, 0) == 0;
 }
 
-/* Ends the traced threads that are left. */
+/*
+ * Kills the traced threads that are left. Each may stop once more before it ends, and stays there
+ * until the stop is handled.
+ */
 static void end_tasks(char **words)
 {
     static struct traced unused;
@@ -396,6 +403,7 @@ static void end_tasks(char **words)
     for (pid_t number = 0; number < NUMBERS && traced_count > 0; number++)
         if (states[number] != UNTRACED)
             kill(number, SIGKILL);
+
     while (traced_count > 0) {
         const pid_t number = waitpid(-1, &status, __WALL);
         if (number < 0 && errno != EINTR)
@@ -407,7 +415,10 @@ static void end_tasks(char **words)
             handle_stop(number, status, words, &unused);
         }
     }
-    memset(states, UNTRACED, traced_count > 0 ? sizeof states : 0);
+
+    /* Threads that cannot be waited for are forgotten. */
+    if (traced_count > 0)
+        memset(states, UNTRACED, sizeof states);
     traced_count = 0;
 }
 

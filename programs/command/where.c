@@ -1,10 +1,11 @@
 /*
  * Where commands spend processor time: `where key=value ... -- SECTION ...` with sections as
  * command/execute has them. Rounds follow each other; each executes every arm once, in random
- * order, while command/sampler takes samples. Of an execution there is a file ROUND-ARM in this
- * program's directory: when its region began and ended, in ns of CLOCK_MONOTONIC, as two binary
- * numbers of 64 bits, and its records. Without a region that is the whole execution. Each arm
- * reports as a copy, with the lines `execution` and `region` of command/execute.
+ * order, while command/sampler takes samples; each execution is a block, with `before` and `after`.
+ * Of an execution there is a file ROUND-ARM in this program's directory: when its region began and
+ * ended, in ns of CLOCK_MONOTONIC, as two binary numbers of 64 bits, and its records. Without a
+ * region that is the whole execution. Each arm reports as a copy, with the lines `execution` and
+ * `region` of command/execute.
  *
  *     value processor MS ms        processor time of an execution, the mean
  *     value kernel 0|1             whether the kernel's functions are sampled
@@ -49,9 +50,9 @@ enum {
     MAX_KEPT_MIB = 512,  /* in all files */
     MIB = 1 << 20,
 
-    /* Valgrind takes some sixty times as long as a command alone, and may take a fifth of the time
-       for samples, which see waits of the processor and the kernel. Beside other programs it may
-       take three times that. */
+    /* Valgrind takes some sixty times as long as a command alone. It may take a fifth of the time,
+       since samples, which have the rest, also see the kernel and what the processor waits for.
+       While other programs run it may take three times that. */
     EMULATED_SLOWDOWN = 60,
     EMULATED_SHARE = 5,
     EMULATED_PATIENCE = 3,
@@ -68,7 +69,8 @@ static long time_limit_ms; /* of an execution */
 static long base_period;
 static int64_t longest[MAX_ARMS]; /* ns of processor time, of any execution */
 static int64_t kept_bytes;
-static int is_cut, unmarked; /* unmarked: an execution did not write its region */
+static int is_cut;            /* an execution had more samples than its file may have */
+static int is_region_missing; /* an execution did not write its region */
 static uint64_t random_state;
 static char why_not_counted[NOTE_BYTES]; /* why there are no instructions */
 
@@ -84,7 +86,7 @@ static int open_kept(long round, long arm)
     return file;
 }
 
-/* Writes an execution's region to the begin of its file; the records follow it. */
+/* Writes an execution's region to the beginning of its file; the records follow it. */
 static void write_region(int file, struct region region)
 {
     const int64_t ends[] = {region.start, region.end};
@@ -113,7 +115,7 @@ static _Noreturn void skip_refused(int why)
     kit_skip("programs cannot be sampled here (%s)", strerror(why));
 }
 
-/* Tries it, before a command is executed in vain. */
+/* Skips if the kernel refuses samples, before a command is executed in vain. */
 static void try_sampler(void)
 {
     const int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -124,6 +126,7 @@ static void try_sampler(void)
     close(file);
 }
 
+/* Executes an arm once while samples of it are written to its file. */
 static void execute_sampled(long round, long number)
 {
     const struct arm *arm = &arms[number];
@@ -131,17 +134,20 @@ static void execute_sampled(long round, long number)
     const int file = open_kept(round, number);
     int64_t used;
 
-    write_region(file, (struct region){0});
+    write_region(file, (struct region){0}); /* its place: it is known when the command has ended */
+    arms_begin_block(arm);
     arms_prepare(arm);
     process_rewind(arm->input, arm->output);
+
     if (!sampler_begin(file, draw_period(number)))
         kit_error("samples are refused (%s) that were allowed before", strerror(errno));
     *done = process_execute(arm->words, arm->input, arm->output);
     done->round = round;
     is_cut |= !sampler_end();
-    kept_bytes += lseek(file, 0, SEEK_CUR);
+
+    kept_bytes += lseek(file, 0, SEEK_CUR); /* after the last record */
     write_region(file, done->region);
-    unmarked |= !done->region.written;
+    is_region_missing |= !done->region.written;
     close(file);
 
     if (!process_may_end(done->status))
@@ -150,6 +156,7 @@ static void execute_sampled(long round, long number)
     if (used > longest[number])
         longest[number] = used;
     arms_conclude(arm);
+    arms_end_block();
 }
 
 static void execute_round(long round)
@@ -195,11 +202,12 @@ static struct execution execute_emulated(const struct arm *arm, const char *fold
         kit_error("cannot keep what valgrind counts in %s (%s): is there room below --dir?",
                   folder, strerror(errno));
 
+    arms_begin_block(arm);
     arms_prepare(arm);
     process_rewind(arm->input, arm->output);
     personality((unsigned long)usual_personality | ADDR_NO_RANDOMIZE);
     process_fix_seeds();
-    process_limit_time(0);
+    process_limit_time(0); /* the deadline holds in its place */
     process_wait_by(wait_until_deadline);
 
     done = process_execute(words, arm->input, arm->output);
@@ -210,10 +218,14 @@ static struct execution execute_emulated(const struct arm *arm, const char *fold
     process_release_seeds();
     free(words);
     arms_conclude(arm);
+    arms_end_block();
     return done;
 }
 
-/* Counts the instructions of each arm once more. */
+/*
+ * Counts the instructions of each arm in one more execution. After the first that fails there is a
+ * reason in why_not_counted, and no further arm is executed.
+ */
 static void emulate_pass(long pass)
 {
     char folder[PATH_MAX + 64];
@@ -223,6 +235,7 @@ static void emulate_pass(long pass)
 
         name_folder(folder, sizeof folder, pass, arm);
         done = execute_emulated(&arms[arm], folder);
+
         if (is_emulation_late)
             snprintf(why_not_counted, sizeof why_not_counted,
                      "valgrind took too long; try a longer --budget, or a calmer machine");
@@ -250,8 +263,8 @@ static void forget_instructions(void)
 }
 
 /*
- * Counts the instructions of each arm by valgrind, if that takes no more than `allowed` ns by the
- * first round; and once more if there is time.
+ * Counts the instructions of each arm by valgrind, if it is likely to take no more than `allowed`
+ * ns, to judge by the first round; and once more if there is time for as long a pass again.
  */
 static void count_instructions(int64_t allowed)
 {
@@ -261,6 +274,7 @@ static void count_instructions(int64_t allowed)
     forget_instructions(); /* of a run that a pause has cut short */
     for (long arm = 0; arm < arm_count; arm++)
         expected += longest[arm] * EMULATED_SLOWDOWN;
+
     if (region_is_wanted()) {
         snprintf(why_not_counted, sizeof why_not_counted,
                  "valgrind cannot count a region; leave --region out to count whole executions");
@@ -271,7 +285,7 @@ static void count_instructions(int64_t allowed)
         snprintf(why_not_counted, sizeof why_not_counted,
                  "valgrind would need about %.1f s, but may use only %.1f s of this run; try a "
                  "longer --budget",
-                 (double)expected / 1e9, (double)allowed / 1e9);
+                 (double)expected / 1e9, allowed < 0 ? 0 : (double)allowed / 1e9);
     }
 
     emulation_deadline = begin + EMULATED_PATIENCE * allowed;
@@ -353,17 +367,15 @@ int main(int argc, char **argv)
     directory = open(own_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0 || !realpath(own_directory, directory_path))
         kit_error("cannot work in %s (%s): try another --dir", own_directory, strerror(errno));
-    arms_open(arms, arm_count);
+    arms_open(arms, arm_count, folder);
     arms_work_in(folder);
     try_sampler();
 
     window = kit_wait();
     random_state ^= (uint64_t)window.start;
-    for (long i = 0; i < arm_count; i++)
-        arms_execute("--setup", arms[i].before);
+    kit_at_error(arms_clean_up);
     execute_rounds(window.start + (int64_t)time * 1000000, least, most);
-    for (long i = 0; i < arm_count; i++)
-        arms_execute("--cleanup", arms[i].after);
+    kit_at_error(NULL);
     kit_stop();
 
     wait_until(window.first_edge + (window.slices - 1) * window.slice);
@@ -371,7 +383,7 @@ int main(int argc, char **argv)
         kit_note("an execution had more samples than are kept, so its end is missing");
     if (*why_not_counted)
         kit_note("the instructions of functions were not counted: %s", why_not_counted);
-    if (region_is_wanted() && unmarked)
+    if (region_is_wanted() && is_region_missing)
         kit_note("executions that did not write their region were sampled whole");
     for (long i = 0; i < arm_count; i++)
         report_arm(i);

@@ -2,8 +2,8 @@
  * Programs that start: fork, execute, read what a program reads, and say ready. The program that is
  * launched is this one.
  *
- *     period=US                 from launch to launch [250000]; one that is still running when the
- *                               next is due lets that drop
+ *     period=US                 from launch to launch [250000]; a launch is dropped if the one
+ *                               before is still running when it is due
  *     files=N heap=MIB work=US  what each reads, of 4 to 64 KiB [50], touches [8] and works [5000]
  *                               before it is ready
  *     cold=1                    the files are dropped from memory before each launch, outside of
@@ -30,37 +30,36 @@
 #include "interactive/world.h"
 
 enum {
-    MIN_FILE_BYTES = 4 << 10, /* bytes of a file */
+    MIN_FILE_BYTES = 4 << 10,
     MAX_FILE_BYTES = 64 << 10,
-    MOST_FILES = 1000,
-    NAME = 24,
-    MOST_HEAP = 1 << 16, /* MiB */
-    MAX_PERIOD_US = 10000000,  /* us: of a period */
-    PAGE = 4096,         /* or more than that: then some are touched twice */
+    MAX_FILES = 1000,
+    NAME_BYTES = 24,
+    MAX_HEAP_MIB = 1 << 16,
+    MAX_PERIOD_US = 10000000, /* of a deadline and of work, too */
+    PAGE = 4096,              /* the smallest: larger ones are touched several times */
     MEBI = 1 << 20,
-    NOT_EXECUTED = 99,
-    WORDS = 16,
+    NOT_EXECUTED = 99, /* the exit status of a child that could not execute the program */
+    MAX_WORDS = 16,
 };
 
-/* Arguments of the launcher that are the launched program's too. */
-static const char *const kept[] = {"policy",   "priority", "timeslice", "nice",
-                                   "fallback", "lock",     "footprint", "unit"};
+/* Arguments that the launcher passes on to the launched program. */
+static const char *const passed_on[] = {"policy",   "priority", "timeslice", "nice",
+                                        "fallback", "lock",     "footprint", "unit"};
 
 static char launched_word[] = "launched";
 static char folder[32];
-static char names[MOST_FILES][NAME];
+static char names[MAX_FILES][NAME_BYTES];
 static int folder_file = -1;
-static long files, heap;
-static int cold;
+static long files, heap; /* heap: MiB */
+static int is_cold;
 static int64_t period, work, deadline; /* ns */
-static char *words[WORDS + 1]; /* of the launched program */
-static volatile pid_t launched;
-/* of what the launched program read: what is not used would not be done */
-static volatile unsigned sum;
+static char *words[MAX_WORDS + 1]; /* of the launched program; NULL after the last */
+static volatile pid_t launched; /* 0 while none runs */
+static volatile unsigned sum; /* of bytes that were read: what is not used would not be done */
 
 /* --- the program that is launched --- */
 
-/* Stdout is the pipe to the launcher, who passes on what is said there. */
+/* Stdout is the pipe to the launcher, which reports what is written there. */
 static _Noreturn void fail(const char *what)
 {
     dprintf(STDOUT_FILENO, "cannot %s (%s)", what, strerror(errno));
@@ -128,7 +127,7 @@ static unsigned touch_heap(long size)
     return memory[size];
 }
 
-/* It reports ready with a time stamp, so the launcher's own wake-up is not timed. */
+/* Reports ready with a time stamp, so that the launcher's own wake-up is not timed. */
 static _Noreturn void be_launched(int argc, char **argv)
 {
     const char *directory;
@@ -138,9 +137,10 @@ static _Noreturn void be_launched(int argc, char **argv)
     kit_init(argc, argv);
     world_prepare(0);
     directory = kit_arg("directory", "");
-    sum = read_files(directory, kit_arg_number("files", 0, 0, MOST_FILES));
+
+    sum = read_files(directory, kit_arg_number("files", 0, 0, MAX_FILES));
     sum += map_file(directory);
-    sum += touch_heap(kit_arg_number("heap", 0, 0, MOST_HEAP) * MEBI);
+    sum += touch_heap(kit_arg_number("heap", 0, 0, MAX_HEAP_MIB) * MEBI);
     world_work(kit_arg_number("work", 0, 0, MAX_PERIOD_US) * 1000);
     length = snprintf(line, sizeof line, "ready %lld\n", (long long)kit_now());
     _exit(write(STDOUT_FILENO, line, (size_t)length) == length ? 0 : 1);
@@ -172,7 +172,7 @@ static _Noreturn void become_launched(int ready, pid_t parent)
     _exit(NOT_EXECUTED);
 }
 
-/* Returns the pipe that reports what happens to it. */
+/* Starts the program; returns the end of the pipe from which what it says can be read. */
 static int start(void)
 {
     const pid_t parent = getpid();
@@ -207,8 +207,8 @@ static void check_end(int64_t ready)
         kit_error("the program that was launched ended without being ready");
 }
 
-/* What it said: when it was ready, or why it cannot be. */
-static int64_t understand(const char *line)
+/* Returns when the program was ready; ends this one if it said that it cannot be. */
+static int64_t read_ready(const char *line)
 {
     if (strncmp(line, "ready ", 6) != 0)
         kit_error("the program that was launched failed: %s", line);
@@ -229,7 +229,7 @@ static int64_t launch(void)
             continue;
         got = read(pipe.fd, line, sizeof line - 1);
         if (got > 0)
-            ready = understand(line);
+            ready = read_ready(line);
     }
     close(pipe.fd);
     check_end(ready);
@@ -239,7 +239,7 @@ static int64_t launch(void)
 /* The files were written through to the disk, so that all of them can be dropped. */
 static void drop_files(void)
 {
-    for (long i = 0; cold && i < files; i++) {
+    for (long i = 0; is_cold && i < files; i++) {
         int file = openat(folder_file, names[i], O_RDONLY | O_CLOEXEC);
         if (file < 0)
             kit_error("the file %s/%s is gone: was it removed by something else?", folder,
@@ -282,9 +282,9 @@ static void write_file(long number, uint64_t *seed)
 
     for (size_t i = 0; i < size; i++)
         bytes[i] = (char)(world_random(seed) * 255);
-    snprintf(names[number], NAME, "%03ld", number);
+    snprintf(names[number], NAME_BYTES, "%03ld", number);
     file = openat(folder_file, names[number], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 || write(file, bytes, size) != (ssize_t)size || (cold && fsync(file) != 0))
+    if (file < 0 || write(file, bytes, size) != (ssize_t)size || (is_cold && fsync(file) != 0))
         kit_error("cannot write %s/%s (%s): try another --dir", folder, names[number],
                   strerror(errno));
     close(file);
@@ -323,16 +323,17 @@ static void prove_cold(void)
     long resident = 0;
 
     drop_files();
-    for (long i = 0; cold && i < files; i++)
+    for (long i = 0; is_cold && i < files; i++)
         resident += is_resident(i);
     if (resident * 2 > files)
         kit_skip(
             "the file system keeps its files in memory, so none is ever cold: try --dir on a disk");
 }
 
-static void tell(const char *name, const char *text, long number)
+/* Adds an argument for the launched program: a text or, if that is NULL, a number. */
+static void add_argument(const char *name, const char *text, long number)
 {
-    static char lines[WORDS][64];
+    static char lines[MAX_WORDS][64];
     static int used;
     char *line = lines[used++];
 
@@ -352,23 +353,23 @@ static void prepare_words(char *path)
 {
     words[0] = path;
     words[1] = launched_word;
-    tell("directory", folder, 0);
-    tell("files", NULL, files);
-    tell("heap", NULL, heap);
-    tell("work", NULL, work / 1000);
-    tell("speed", NULL, (long)world_speed());
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        if (kit_arg(kept[i], NULL))
-            tell(kept[i], kit_arg(kept[i], NULL), 0);
+    add_argument("directory", folder, 0);
+    add_argument("files", NULL, files);
+    add_argument("heap", NULL, heap);
+    add_argument("work", NULL, work / 1000);
+    add_argument("speed", NULL, (long)world_speed());
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        if (kit_arg(passed_on[i], NULL))
+            add_argument(passed_on[i], kit_arg(passed_on[i], NULL), 0);
 }
 
 static void read_arguments(void)
 {
     period = kit_arg_number("period", 250000, 1000, MAX_PERIOD_US) * 1000;
-    files = kit_arg_number("files", 50, 1, MOST_FILES);
-    heap = kit_arg_number("heap", 8, 0, MOST_HEAP);
+    files = kit_arg_number("files", 50, 1, MAX_FILES);
+    heap = kit_arg_number("heap", 8, 0, MAX_HEAP_MIB);
     work = kit_arg_number("work", 5000, 0, MAX_PERIOD_US) * 1000;
-    cold = (int)kit_arg_number("cold", 0, 0, 1);
+    is_cold = (int)kit_arg_number("cold", 0, 0, 1);
     deadline = kit_arg_number("deadline", 0, 0, MAX_PERIOD_US) * 1000;
 }
 
@@ -387,6 +388,7 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], launched_word) == 0)
         be_launched(argc - 1, argv + 1);
+
     kit_init(argc, argv);
     frames_init();
     world_prepare(0);
@@ -395,8 +397,9 @@ int main(int argc, char **argv)
     chain_after(clean);
     write_files();
     prepare_words(argv[0]);
-    launch();
+    launch(); /* not timed; a program that cannot be launched is an error before ready */
     prove_cold();
+
     window = chain_hear();
     if (window->kit.slices)
         plan.frames = count_launches(window);

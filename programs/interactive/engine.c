@@ -10,41 +10,50 @@
 #include "world.h"
 
 enum {
-    MAX_PERIOD_US = 10000000, /* us: of a period */
-    LOAD_SWEEP = 100,   /* frames of a ramp in a load, which has no window */
-    NAP = 600000000,   /* ns: longer sleeps than this are cut */
+    MAX_PERIOD_US = 10000000, /* of a deadline and of work, too */
+    LOAD_SWEEP = 100,         /* frames of a ramp in a load, which has no window */
+    NAP = 600000000,          /* ns: longer sleeps than this are cut */
 };
 
-/* A run of the engine. */
 struct run {
     const struct engine_task *task;
     int64_t base, end; /* slot 0, and the end of the window */
     long frames;       /* planned, in slots 1 to frames */
-    int64_t wanted, had; /* work */
+    int64_t wanted; /* ns of work that was planned; of a task that runs freely, ns that it ran */
+    int64_t had;    /* ns of work that was done */
 };
 
-struct engine_task engine_task(void)
+static enum engine_late read_late(void)
 {
-    struct engine_task task = {0};
     const char *late = kit_arg("late", "drop");
 
-    task.late = strcmp(late, "queue") == 0  ? ENGINE_QUEUE
-                : strcmp(late, "free") == 0 ? ENGINE_FREE
-                                            : ENGINE_DROP;
-    if (task.late == ENGINE_DROP && strcmp(late, "drop") != 0)
-        kit_error("late=%s is none of drop, queue and free", late);
+    if (strcmp(late, "drop") == 0)
+        return ENGINE_DROP;
+    if (strcmp(late, "queue") == 0)
+        return ENGINE_QUEUE;
+    if (strcmp(late, "free") == 0)
+        return ENGINE_FREE;
+    kit_error("late=%s is none of drop, queue and free", late);
+}
+
+struct engine_task engine_read_task(void)
+{
+    struct engine_task task = {.late = read_late()};
+
     task.period =
         kit_arg_number("period", 0, task.late == ENGINE_FREE ? 0 : 100, MAX_PERIOD_US) * 1000;
     task.work = kit_arg_number("work", 0, 0, MAX_PERIOD_US) * 1000;
     task.depth = kit_arg_number("depth", 1, 1, 1000);
     task.deadline = kit_arg_number("deadline", 0, 0, MAX_PERIOD_US) * 1000;
     task.ramp = (int)kit_arg_number("ramp", 0, 0, 1);
+
     if (task.late != ENGINE_FREE && task.period == 0)
         kit_error("a task that does not run freely needs a period: try period=16667");
     if (task.late == ENGINE_FREE && task.work == 0)
         kit_error("a task that runs freely needs work: try work=10000");
     if (task.late == ENGINE_FREE && (task.period || task.deadline || task.ramp))
         kit_error("a task that runs freely has no period, deadline or ramp: try late=drop");
+
     if (task.deadline == 0)
         task.deadline = task.late == ENGINE_QUEUE ? task.period * task.depth : task.period;
     return task;

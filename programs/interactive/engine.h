@@ -29,7 +29,7 @@ struct engine_task {
 /*
  * Reads the task's arguments: period=US work=US deadline=US late=drop|queue|free depth=N ramp=0|1
  */
-struct engine_task engine_task(void);
+struct engine_task engine_read_task(void);
 
 /* Says ready, runs the task for its window, and reports; as a load, counts frames for ever. */
 _Noreturn void engine_run(const struct engine_task *task);

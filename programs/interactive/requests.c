@@ -183,8 +183,8 @@ static void keep(struct worker *me, struct answer answer)
 }
 
 /*
- * A request that is answered after the window's end was not answered: on a schedule it is a dropped
- * one.
+ * Serves requests until the window ends. A request whose answer is done later is not answered: on a
+ * schedule it is kept as a dropped one (done is 0), in a closed loop it is forgotten.
  */
 static void serve(struct worker *me)
 {
@@ -192,12 +192,14 @@ static void serve(struct worker *me)
 
     for (;;) {
         struct answer answer;
+
         if (closed)
             dispatch_post(me->number);
         if (!dispatch_take(me->number, &request))
             return;
         if (delay)
             world_rest(kit_now() + delay);
+
         answer = (struct answer){request.planned, request.sent, kit_now(), 0};
         respond(me);
         answer.done = kit_now();

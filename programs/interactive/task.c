@@ -10,6 +10,6 @@ int main(int argc, char **argv)
     struct engine_task task;
 
     kit_init(argc, argv);
-    task = engine_task();
+    task = engine_read_task();
     engine_run(&task);
 }

@@ -136,21 +136,24 @@ static void type(const struct chain_window *window, long most)
     const unsigned long last = answered + (unsigned long)most;
     int64_t next = planned(window->base, 1), now = window->base;
     long key = 1;
-    int over = 0;
+    int is_over = 0;
 
-    while (!over && now < window->end && !(most && answered == last)) {
-        const int rests = (most && key > most) || struck - answered == UNANSWERED;
-        chain_poll(&file, 1, rests ? window->end : next);
+    while (!is_over && now < window->end && !(most && answered == last)) {
+        /* All keys were struck, or as many are unanswered as there is room for. */
+        const int is_resting = (most && key > most) || struck - answered == UNANSWERED;
+
+        chain_poll(&file, 1, is_resting ? window->end : next);
         now = kit_now();
-        if (!rests && now >= next) {
+        if (!is_resting && now >= next) {
             strike(next);
             next = planned(window->base, ++key);
         }
         if (file.revents)
-            over = keep(read_answers());
+            is_over = keep(read_answers());
     }
-    /* What is not answered when the window ends was dropped, after so long. */
-    for (now = kit_now(); answered < struck && !over; answered++)
+
+    /* Keys that have no answer when the window ends are dropped frames: done is 0. */
+    for (now = kit_now(); answered < struck && !is_over; answered++)
         chain_frame(keys[answered % UNANSWERED].planned, 0, now, 0, work);
 }
 

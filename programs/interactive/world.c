@@ -83,7 +83,7 @@ static int64_t thread_cpu(void)
 
 /* --- another process that wakes --- */
 
-/* A wait ends after a while all the same, so that a waker that died is found out. */
+/* A wait ends after 100 ms at the latest, so that its caller can see whether the waker has died. */
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
     struct timespec limit = {.tv_nsec = SECOND / 10};
@@ -155,14 +155,15 @@ static void start_waker(int64_t period)
     kit_at_end(end_waker);
 }
 
-static void look_after_waker(void)
+/* Ends the program with an error if the waker has ended. */
+static void check_waker(void)
 {
     if (waitpid(waker_process, NULL, WNOHANG) == waker_process)
         kit_error("the process that wakes the task was ended by something else");
 }
 
-/* Receives wake-ups, several at once where they piled up. */
-static void receive(void)
+/* Receives wake-ups, several at once where they piled up, or none: the caller calls it again. */
+static void receive_wakeups(void)
 {
     struct pollfd in = {.fd = descriptor, .events = POLLIN};
     char bytes[256];
@@ -172,18 +173,21 @@ static void receive(void)
     if (source == FUTEX) {
         if (waker->slot == (uint32_t)reached &&
             futex(&waker->slot, FUTEX_WAIT, (uint32_t)reached) != 0)
-            look_after_waker();
+            check_waker();
         reached = waker->slot;
         return;
     }
+
+    /* A pipe ends with the waker, so only the wait for an eventfd needs a limit. */
     if (source == EVENTFD && poll(&in, 1, 100) == 0) {
-        look_after_waker();
+        check_waker();
         return;
     }
+
     got = source == PIPE ? read(descriptor, bytes, sizeof bytes)
                          : read(descriptor, &count, sizeof count);
     if (got <= 0)
-        look_after_waker();
+        check_waker();
     else
         reached += source == PIPE ? got : (long)count;
 }
@@ -237,7 +241,7 @@ int64_t world_wait(long slot, int64_t planned, int64_t *stamp)
         wait_for_timerfd(planned);
     else
         while (reached < slot)
-            receive();
+            receive_wakeups();
     woke = kit_now();
     /* An overwritten stamp is not used: latency then counts from when the wake-up was due. */
     *stamp = world_has_stamps() && reached < slot + STAMPS ? waker->stamps[slot % STAMPS] : planned;

@@ -1,9 +1,9 @@
 /*
- * What copies contend for in the kernel: case=NAME of cases.h, whose names are will-it-scale's. Each
- * copy works on files, descriptors and memory of its own, or on a file that all share, as the case
- * says. Copies that are threads share the memory map, the table of descriptors and the handlers of
- * signals in any case, so that a case that scales as processes and not as threads contends for one
- * of these.
+ * What copies contend for in the kernel: case=NAME of cases.h, whose names are will-it-scale's.
+ * Each copy works on files, descriptors and memory of its own, or on a file that all share, as the
+ * case says. Copies that are threads always share the memory map, the table of descriptors and the
+ * handlers of signals, so a case that scales as processes and not as threads contends for one of
+ * these.
  *
  * Files are in the current directory, which copies share. will-it-scale was never read for this:
  * what its cases do was seen with strace.
@@ -422,7 +422,7 @@ static void remove_names(int finished)
 
 static void prepare(struct kit_thread *me)
 {
-    const int proofs = chosen->counts ? PROOFS : 1;
+    const int proofs = chosen->counts ? PROOFS : 1; /* once: the work goes over a whole mapping */
     int right = 0;
 
     mine = aligned_alloc(128, sizeof *mine);
@@ -434,6 +434,7 @@ static void prepare(struct kit_thread *me)
     if (!mine->block)
         kit_error("no memory for a block of %d bytes", BLOCK);
     memset(mine->block, 0, BLOCK);
+
     write_names(mine->folder, mine->name, me->number);
 
     chosen->prepare(mine);
@@ -442,7 +443,7 @@ static void prepare(struct kit_thread *me)
     if (right != proofs)
         fail(chosen->name, (unsigned long)right);
     kit_check("right", 1);
-    me->count = 0;
+    me->count = 0; /* without the proofs */
 }
 
 /* All copies together leave the others of the machine room. */
@@ -465,6 +466,8 @@ int main(int argc, char **argv)
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     fit_memory();
     kit_at_end(remove_names);
+    /* Threads have one table of files. */
+    kit_raise_file_limit();
     team_prepare(prepare);
     team_start(chosen->repeat);
 }

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -78,13 +77,7 @@ WORK(pass_event, passed((uint64_t)i + 1))
 /* As many as are asked for, made one by one. */
 static void make_descriptors(int (*one)(int index))
 {
-    rlim_t wanted = (rlim_t)(number + SPARE);
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
-        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    kit_raise_file_limit();
     ready = memory((size_t)(number + 1) * sizeof *ready);
     FD_ZERO(&asked);
     for (int i = 0; i < number; i++) {

@@ -113,7 +113,7 @@ void prepare_pipe(void)
     have.other = ends[1];
 }
 
-/* Also an epoll set that contains it; it has nothing to read. */
+/* The eventfd has nothing to read. */
 void prepare_event(void)
 {
     struct epoll_event wanted = {.events = EPOLLIN};
@@ -175,8 +175,8 @@ void prepare_address(void)
 /* --- a program --- */
 
 /*
- * The least program there is: one that ends at once, by one system call, and needs no linker. FLAGS
- * name its ABI.
+ * The least program there is: it calls exit_group(0) at once, and needs no linker. FLAGS name its
+ * ABI.
  */
 #if defined(__x86_64__)
 static const unsigned char code[] = {0xb8, 0xe7, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05};
@@ -207,8 +207,10 @@ enum { MACHINE = EM_NONE, FLAGS = 0 };
 enum {
     CLASS = sizeof(void *) == 4 ? ELFCLASS32 : ELFCLASS64,
     ORDER = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB,
+    MAX_PAGE_BYTES = 64 << 10, /* on any of these processors */
 };
 
+/* Writes ELF's header, the header of the only segment, and the code. */
 void prepare_image(void)
 {
     const size_t base = 0x400000, begin = sizeof(ElfW(Ehdr)) + sizeof(ElfW(Phdr)),
@@ -219,7 +221,7 @@ void prepare_image(void)
                              .p_paddr = base,
                              .p_filesz = size,
                              .p_memsz = size,
-                             .p_align = PREPARED_AREA};
+                             .p_align = MAX_PAGE_BYTES};
     ElfW(Ehdr) head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, CLASS, ORDER, EV_CURRENT},
                        .e_type = ET_EXEC,
                        .e_machine = MACHINE,
@@ -234,6 +236,7 @@ void prepare_image(void)
 
     if (MACHINE == EM_NONE)
         kit_skip("the least program is not known for this kind of processor");
+
     prepare_place();
     memcpy(have.bytes, &head, sizeof head);
     memcpy(have.bytes + sizeof head, &part, sizeof part);

@@ -21,14 +21,14 @@
 
 enum {
     MAX_MESSAGE_BYTES = 1 << 16,
-    PROOFS = 300, /* the first byte comes round */
+    PROOFS = 300, /* so many that the first byte, which each raises, wraps around */
 };
 
 static int near, far;
 static size_t size;
 static unsigned char sent[MAX_MESSAGE_BYTES], answered[MAX_MESSAGE_BYTES];
 
-/* Both return whether all of the message went through. */
+/* True if all of the message was sent. */
 static int send_all(int socket, const unsigned char *message)
 {
     size_t done = 0;
@@ -42,6 +42,7 @@ static int send_all(int socket, const unsigned char *message)
     return 1;
 }
 
+/* True if all of the message came. */
 static int receive_all(int socket, unsigned char *message)
 {
     size_t done = 0;
@@ -68,6 +69,7 @@ static void answer(void)
     shutdown(far, SHUT_RDWR);
 }
 
+/* Sends a message and waits for the answer; true if that is right. */
 static int round_trip(void)
 {
     sent[0]++;
@@ -109,7 +111,7 @@ static void connect_tcp(void)
     close(listener);
 }
 
-static int udp_socket(struct sockaddr_in *here)
+static int make_udp_socket(struct sockaddr_in *here)
 {
     socklen_t length = sizeof *here;
     int made = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -130,8 +132,8 @@ static void connect_udp(void)
                        there = here;
     const struct timeval patience = {.tv_sec = 1};
 
-    near = udp_socket(&here);
-    far = udp_socket(&there);
+    near = make_udp_socket(&here);
+    far = make_udp_socket(&there);
     if (connect(near, (struct sockaddr *)&there, sizeof there) != 0
         || connect(far, (struct sockaddr *)&here, sizeof here) != 0
         || setsockopt(near, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0)
@@ -141,7 +143,7 @@ static void connect_udp(void)
 int main(int argc, char **argv)
 {
     const char *over;
-    int right = 1;
+    int is_right = 1;
 
     kit_init(argc, argv);
     over = kit_arg("over", "unix");
@@ -154,11 +156,13 @@ int main(int argc, char **argv)
         connect_udp();
     else
         kit_error("unknown over=%s: try unix, tcp or udp", over);
+
     memset(sent, 'u', sizeof sent);
     partner_start(answer);
     for (int i = 0; i < PROOFS; i++)
-        right &= round_trip();
-    kit_check("answered", right);
+        is_right &= round_trip();
+    kit_check("answered", is_right);
+
     kit_start();
     for (;;) {
         int64_t start = kit_now();

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "load/crew.h"
@@ -82,12 +81,7 @@ static void lay_tokens(long tokens)
 
 static void lay_pipes(long tokens)
 {
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    kit_raise_file_limit();
     pipes = calloc((size_t)seats, sizeof *pipes);
     for (long i = 0; i < seats; i++)
         if (!pipes || pipe(pipes[i]) != 0)

@@ -62,7 +62,7 @@ static volatile int misread;
 
 /* --- the work and its proof --- */
 
-/* What is stored is out of the core when it returns. */
+/* Waits until what was stored has left the core: streaming stores are buffered there. */
 static void drain(void)
 {
 #ifdef __x86_64__
@@ -89,7 +89,7 @@ static void pass_over(size_t at, size_t bytes, long passes)
     case MOVE:
         for (; passes > 0; passes--) {
             memmove(arrays[0] + at, arrays[1] + at, bytes);
-            __asm__ volatile("" ::: "memory");
+            __asm__ volatile("" ::: "memory"); /* no pass may be left out */
         }
         break;
     }
@@ -260,18 +260,22 @@ static double learn_speed(void)
 /* One piece is as many passes, or as large a part of one, as take PIECE ns. */
 static _Noreturn void go_over(void)
 {
-    const long fit = (long)(PIECE / speed / (double)size), passes = fit > 1 ? fit : 1;
+    const long whole_passes = (long)(PIECE / speed / (double)size);
+    const long passes = whole_passes > 1 ? whole_passes : 1;
     const size_t steps = (size_t)(PIECE / speed) / LOOPS_STEP + 1;
-    const size_t piece =
-        fit || kind == MOVE || steps * LOOPS_STEP > size ? size : steps * LOOPS_STEP;
+    const size_t piece = whole_passes || kind == MOVE || steps * LOOPS_STEP > size
+                             ? size
+                             : steps * LOOPS_STEP;
 
     for (size_t at = 0;;) {
         size_t bytes = size - at < piece ? size - at : piece;
+
         pass_over(at, bytes, passes);
         at += bytes;
         if (covered < at)
             covered = at;
         kit_piece(operations[kind].counted * bytes * (size_t)passes);
+
         if (at == size) {
             if (kind == READ && sum != right_sum * (uint64_t)passes)
                 __atomic_store_n(&misread, 1, __ATOMIC_RELAXED);

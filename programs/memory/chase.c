@@ -56,7 +56,7 @@ struct loader {
 static __thread struct stop *first;
 static __thread size_t stops;
 static __thread unsigned long piece; /* loads between two looks at the clock */
-/* whether a chain ever led to a place other than expected after that many loads */
+/* whether a chain ever led to another place than it should after so many loads */
 static volatile int astray;
 static struct loader *loaders;
 static int loader_number;
@@ -185,8 +185,11 @@ static unsigned long traffic(void)
     return bytes;
 }
 
-/* The first thread stays where it is, and the load goes elsewhere. */
-static void start_load(const int *cpus, int there)
+/*
+ * Starts the threads that are the load, and waits until their memory is filled. The first thread
+ * stays where it is, and they go elsewhere.
+ */
+static void start_load(const int *cpus, int cpu_count)
 {
     int own = sched_getcpu(), next = 0;
     char *memory;
@@ -194,6 +197,7 @@ static void start_load(const int *cpus, int there)
 
     load_size = caches_ram() / (size_t)loader_number / (2 * STRIDE) * (2 * STRIDE);
     load_size = load_size > LEAST_LOAD ? load_size : LEAST_LOAD;
+
     loops = loops_of(0);
     memory = pages_map((size_t)loader_number * load_size);
     loaders = aligned_alloc(128, (size_t)loader_number * sizeof *loaders);
@@ -201,17 +205,21 @@ static void start_load(const int *cpus, int there)
         kit_error("no memory for %d threads", loader_number);
     pthread_barrier_init(&gathered, NULL, (unsigned)loader_number + 1);
     pthread_barrier_init(&opened, NULL, (unsigned)loader_number + 1);
+
+    /* Loaders inherit this. In the first thread, whose signal it is, the kit unblocks it. */
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &alarm, NULL); /* the timer's signal is for the first thread */
+    pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+
     cpus_pin(pthread_self(), own);
     for (int i = 0; i < loader_number; i++) {
         pthread_t thread;
         int why;
-        if (cpus[next % there] == own)
+
+        if (cpus[next % cpu_count] == own)
             next++;
-        loaders[i] =
-            (struct loader){.cpu = cpus[next++ % there], .memory = memory + (size_t)i * load_size};
+        loaders[i] = (struct loader){.cpu = cpus[next++ % cpu_count],
+                                     .memory = memory + (size_t)i * load_size};
         why = pthread_create(&thread, NULL, load, loaders + i);
         if (why)
             kit_error("cannot start thread %d of %d (%s): try fewer load_threads=", i + 1,
@@ -220,13 +228,13 @@ static void start_load(const int *cpus, int there)
     pthread_barrier_wait(&gathered);
 }
 
-static int wanted_load(int there)
+static int count_loaders(int cpu_count)
 {
     if (strcmp(kit_arg("load_threads", "0"), "others") != 0)
-        there = 1 + (int)kit_arg_number("load_threads", 0, 0, MOST_CPUS);
-    else if (there < 2)
+        return (int)kit_arg_number("load_threads", 0, 0, MOST_CPUS);
+    if (cpu_count < 2)
         kit_skip("there is only one processor to run on, and others should be busy");
-    return there - 1;
+    return cpu_count - 1;
 }
 
 /* --- the measurement --- */
@@ -288,10 +296,10 @@ static void work(struct kit_thread *me)
 static void prepare_with_load(struct kit_thread *me)
 {
     static int cpus[MOST_CPUS];
-    int there = cpus_allowed(cpus, MOST_CPUS);
+    int cpu_count = cpus_allowed(cpus, MOST_CPUS);
 
     prepare(me);
-    start_load(cpus, there);
+    start_load(cpus, cpu_count);
 }
 
 static int count_allowed(void)
@@ -303,10 +311,10 @@ static int count_allowed(void)
 
 int main(int argc, char **argv)
 {
-    int there = count_allowed();
+    int cpu_count = count_allowed();
 
     kit_init(argc, argv);
-    loader_number = wanted_load(there);
+    loader_number = count_loaders(cpu_count);
     if (loader_number && team_number() > 1)
         kit_skip("load_threads= is for one copy: leave one of the two out");
     kit_at_end(tell);

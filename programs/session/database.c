@@ -18,7 +18,7 @@
 
 enum {
     PROOFS = 2,
-    MAX_ANSWER_MS = 10000, /* ms that the last answer may take */
+    MAX_ANSWER_MS = 10000, /* of the last answer */
 };
 
 static int to = -1, from = -1; /* the shell's stdin and stdout */

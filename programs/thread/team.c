@@ -32,7 +32,7 @@ void team_prepare(void (*prepare)(struct kit_thread *me))
     preparation = prepare;
 }
 
-/* What prepares may ask the kit for arguments and report, which one thread at a time can do. */
+/* A preparation may ask the kit for arguments and report, which only one thread at a time can. */
 static void prepare_in_turn(struct kit_thread *me)
 {
     if (!preparation)
@@ -61,6 +61,7 @@ int team_thread(void *(*work)(void *), void *own)
     sigset_t alarm;
     int why;
 
+    /* The new thread inherits this. In the first, whose signal it is, the kit unblocks it. */
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
     pthread_sigmask(SIG_BLOCK, &alarm, NULL);
@@ -108,13 +109,16 @@ void team_start(void (*work)(struct kit_thread *me))
         kit_error("no memory for %d threads (%s)", number, strerror(errno));
     for (int i = 0; i < number; i++)
         threads[i].number = i;
+
     work_of_all = work;
     pthread_barrier_init(&gathered, NULL, (unsigned)number);
     pthread_barrier_init(&opened, NULL, (unsigned)number);
+
     kit_is(threads);
     prepare_in_turn(threads);
     create_members();
     kit_team(threads, number);
+
     pthread_barrier_wait(&gathered);
     start = kit_hear().start;
     pthread_barrier_wait(&opened);

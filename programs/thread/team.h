@@ -54,7 +54,7 @@ _Noreturn void team_start(void (*work)(struct kit_thread *me));
 
 /*
  * Starts one more thread, which the timer's signal does not reach, on a small stack, so that
- * thousands fit. 0, or why not.
+ * thousands fit. Returns 0, or the number of an error.
  */
 int team_thread(void *(*work)(void *own), void *own);
 

@@ -21,11 +21,11 @@
 #include "kit.h"
 
 enum {
-    SAID_BYTES = 8192,   /* of what it prints, the last */
-    LOOK_MS = 100,    /* ms between looks at stdin while it begins */
-    COUNT_MS = 10000,  /* ms it has to print its count */
-    DYING = 1000,  /* ms it has to end */
-    NO_EXEC = 127, /* as shells have it */
+    SAID_BYTES = 8192, /* of what it prints, the last */
+    LOOK_MS = 100,     /* between looks at stdin while the command begins */
+    COUNT_MS = 10000,  /* that it has to print its count */
+    DYING_MS = 1000,   /* that it has to end */
+    NO_EXEC = 127,     /* as shells have it */
 };
 
 static pid_t child;
@@ -123,7 +123,7 @@ static void end_child(int finished)
     if (child <= 0)
         return;
     kill(child, SIGKILL);
-    for (int ms = 0; ms < DYING && waitpid(child, NULL, WNOHANG) == 0; ms++)
+    for (int ms = 0; ms < DYING_MS && waitpid(child, NULL, WNOHANG) == 0; ms++)
         poll(NULL, 0, 1);
     child = 0;
     if (finished && counted == 0)

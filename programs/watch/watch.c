@@ -23,8 +23,8 @@
 #include "kit.h"
 
 enum {
-    EVENT_BYTES = 1 << 16,  /* bytes of events that are taken at once */
-    EVENT_MS = 5000, /* ms in which the child's events must have come */
+    EVENT_BYTES = 1 << 16, /* taken at once */
+    EVENT_MS = 5000,       /* in which the child's first event must have come */
 };
 
 static const char proof[] = "watch-proof";
@@ -96,8 +96,8 @@ static void watch_directory(void)
 }
 
 /*
- * All mounts of the file system, also those in other namespaces; before Linux 4.20 only the one it
- * is started in.
+ * Watches all mounts of the file system, also those in other namespaces. Kernels before Linux 4.20
+ * refuse that with EINVAL: there it watches only the mount that it is started in.
  */
 static void watch_file_system(int permission)
 {
@@ -126,10 +126,13 @@ static _Noreturn void touch_file(void)
     _exit(file < 0);
 }
 
-/* It takes events while the child lives, who may wait for its permission. */
+/*
+ * Has a child open a file, and must see an event. Takes events until the child has ended, since a
+ * child whose open waits for permission ends only when it gets that.
+ */
 static void prove(void)
 {
-    struct pollfd in = {.events = POLLIN};
+    struct pollfd in = {.fd = source, .events = POLLIN};
     unsigned long seen = 0;
     pid_t child = fork();
     int status = -1;
@@ -138,11 +141,12 @@ static void prove(void)
         kit_error("cannot fork (%s)", strerror(errno));
     if (child == 0)
         touch_file();
-    in.fd = source;
-    while (poll(&in, 1, EVENT_MS) > 0 && seen == 0)
+
+    while (seen == 0 && poll(&in, 1, EVENT_MS) > 0)
         seen += take();
     if (seen == 0)
         kit_error("a file was opened here, and no event came: this is not watched");
+
     while (waitpid(child, &status, WNOHANG) == 0)
         if (poll(&in, 1, 1) > 0)
             take();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::options::{Comment, Results};
+use crate::options::{Comment, Results, check_directions};
 use crate::reports::write_all;
 use crate::status::{Status, usage};
 use crate::terminal::{self, print_words, say};
@@ -49,6 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     for file in &arguments.files {
         journals.extend(read_journals(file, &catalogue)?);
     }
+    check_directions(&arguments.better).map_err(usage)?;
     give_directions(&arguments.better, &mut journals).map_err(usage)?;
 
     let comment = &arguments.comment.comment;

@@ -4,6 +4,7 @@ mod borrowed;
 mod collect;
 mod compare;
 mod completions;
+mod dashes;
 #[cfg(feature = "parquet")]
 mod export;
 #[cfg(not(feature = "parquet"))]
@@ -83,6 +84,9 @@ pub(crate) fn command() -> Command {
     with_examples(Cli::command(), "")
 }
 
+/// EMFILE, which [`ErrorKind`] lacks.
+const TOO_MANY_FILES: i32 = 24;
+
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
     measuring::meet_signals();
@@ -106,12 +110,29 @@ pub fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say_error("unixmark", &error);
+            if let Some(advice) = advise_on_limits(&error) {
+                say(&format!("unixmark: {advice}"));
+            }
             let is_usage = error.is::<Usage>() || error.is::<::fleet::NoFleet>();
             let code = code(&words, if is_usage { 2 } else { 3 });
             print_error(&words, &format!("{error:#}"), code);
             ExitCode::from(code)
         }
     }
+}
+
+/// Advice for an error because of a limit on this process, which its own sentence cannot have: it
+/// names the file or the program that met it.
+fn advise_on_limits(error: &anyhow::Error) -> Option<&'static str> {
+    let error = error.downcast_ref::<Usage>().map_or(error, Usage::cause);
+    let cause = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>())?;
+    if cause.raw_os_error() == Some(TOO_MANY_FILES) {
+        return Some("a limit on open files is reached; try `ulimit -n 1024`");
+    }
+    let is_start = format!("{error:#}").contains("cannot be started");
+    (is_start && cause.kind() == ErrorKind::WouldBlock).then_some(
+        "a limit on processes is reached; raise `ulimit -u`, or pids.max of the control group",
+    )
 }
 
 /// Says what is wrong with the command line, and what was probably meant; prints help that was
@@ -126,7 +147,10 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let verb = words.get(1).map(|word| word.to_string_lossy()).unwrap_or_default();
     let meant = measuring::guess_command(words)
         .map(|command| format!("a verb is missing; try `{command}`"));
-    match meant.or_else(|| borrowed::describe(error, &verb)) {
+    let meant = meant
+        .or_else(|| borrowed::describe(error, &verb))
+        .or_else(|| dashes::describe(error, words, &command()));
+    match meant {
         Some(why) => {
             say(&format!("unixmark: {why}"));
             print_error(words, &why, code);

@@ -44,24 +44,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             "--check needs journals; try `unixmark site --check run.jsonl`"
         )));
     }
+
     let store = results.store()?;
-    let named = |name: &String| {
+    let mut paths = Vec::new();
+    for name in sources {
         let path = PathBuf::from(name);
-        if path.exists() { Ok(path) } else { find(&store, name) }
-    };
-    let mut sources: Vec<PathBuf> = sources.iter().map(named).collect::<Result<_>>()?;
-    if sources.is_empty() {
-        sources.push(store.root().to_path_buf());
+        paths.push(if path.exists() { path } else { find(&store, name)? });
+    }
+    if paths.is_empty() {
+        paths.push(store.root().to_path_buf());
     }
     let Some(into) = into.as_ref().filter(|_| !*is_check) else {
-        return submitted(&sources, &catalogue);
+        return check_journals(&paths, &catalogue);
     };
-    // Without a place of one's own for it, everything is read each time.
-    let cache = directory(Kind::Cache).ok().map(|cache| cache.join("sites"));
-    let cache = cache.filter(|cache| check_trusted(cache).is_ok());
+
+    // Without a trusted place for a cache, everything is read each time.
+    let cache = directory(Kind::Cache)
+        .ok()
+        .map(|cache| cache.join("sites"))
+        .filter(|cache| check_trusted(cache).is_ok());
     let asked =
-        Asked { sources: &sources, into, title, anonymous: *anonymous, cache: cache.as_deref() };
+        Asked { sources: &paths, into, title, anonymous: *anonymous, cache: cache.as_deref() };
     let built = build(&asked, &catalogue)?;
+
     for left_out in &built.left_out {
         say(&format!("left out: {}: {}", left_out.path.display(), left_out.reason));
     }
@@ -76,14 +81,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             "replaced: {replaced}; and paths, directories and control groups wherever they stood"
         ));
     }
-    let read = words::count(built.read, "journal");
-    say(&format!("{}, {} of them new; {read} read", words::count(built.runs, "run"), built.new));
+    let runs = words::count(built.runs, "run");
+    let journals = words::count(built.read, "journal");
+    say(&format!("{runs}, {} of them new; {journals} read", built.new));
     print_words(&format!("{}\n", into.join("index.html").display()))?;
     Ok(if built.left_out.is_empty() { Status::Fine } else { Status::Failed })
 }
 
 /// Says what speaks against journals that others submit.
-fn submitted(journals: &[PathBuf], catalogue: &Catalogue) -> Result<Status> {
+fn check_journals(journals: &[PathBuf], catalogue: &Catalogue) -> Result<Status> {
     let mut status = Status::Fine;
     for path in journals {
         let complaints = check(path, catalogue);

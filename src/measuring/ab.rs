@@ -166,6 +166,20 @@ pub(crate) struct Arguments {
     options: MatrixOptions,
 }
 
+impl Arguments {
+    /// The quoted commands. Of a command line of hyperfine's, those after `--` are quoted, too.
+    ///
+    /// # Errors
+    /// One of those is not UTF-8.
+    fn all_quoted(&self) -> Result<Vec<String>> {
+        let mut quoted = self.quoted.clone();
+        for word in &self.words {
+            quoted.push(utf8(word)?);
+        }
+        Ok(quoted)
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let bisect_limit = arguments.fail_on.iter().find_map(Limit::time).filter(|_| arguments.bisect);
     run_with(arguments, |measured, status| match bisect_limit {
@@ -258,6 +272,7 @@ fn warn_of_harness(arguments: &Arguments) {
 
     let quoted = arguments.reference.iter().chain(&arguments.quoted);
     let hint = std::iter::once(&unquoted)
+        .chain(&words)
         .chain(quoted)
         .find_map(|command| hints::suggest_harness(command));
     if let Some(hint) = hint {
@@ -333,7 +348,7 @@ fn to_ask(
         sort: arguments.sort.to_sort(),
         has_reference: arguments.reference.is_some(),
         ..ask
-    });
+    })?;
     // Set last: it may come from --fail-on alone.
     Ok(Ask { tail: quantile, ..ask })
 }
@@ -451,7 +466,7 @@ fn choose_instructions(counts: bool, limits: &[CountLimit]) -> Instructions {
     }
 }
 
-/// The request to compare the commands of a test with the first of its `names`.
+/// The request to compare the commands of `test`, which are called `names`, with the first of them.
 pub(super) fn comparison_ask(
     catalogue: &Catalogue,
     (test, names): (Arc<Test>, &[String]),
@@ -462,8 +477,10 @@ pub(super) fn comparison_ask(
         name_condition(reference),
         others.iter().map(|name| name_condition(name)).collect(),
     );
+    // The controls are the commands that the program executes twice in some rounds.
     let controls = test.controls() as usize;
 
+    // Where the number of blocks is given, only the user limits the time.
     let mut effort = commands.effort(options.effort_in_blocks()?);
     if effort.blocks.is_none() {
         effort.budget = effort.budget.or(Some(USUAL_BUDGET));
@@ -606,12 +623,13 @@ fn find_ready_builds(arguments: &Arguments, patterns: [&str; 2]) -> Result<Vec<G
 
 /// The quoted commands: the reference, then all of them for each combination of parameters.
 fn find_quoted_arms(arguments: &Arguments) -> Result<Vec<Given>> {
-    let Arguments { quoted, reference, reference_name, commands, parameters, .. } = arguments;
-    refuse_blanks(quoted)?;
+    let Arguments { reference, reference_name, commands, parameters, .. } = arguments;
+    let quoted = arguments.all_quoted()?;
+    refuse_blanks(&quoted)?;
     if let Some(reference) = reference {
         refuse_blank("--reference", reference)?;
     }
-    if let Some(hint) = hints::suggest_quotes(quoted) {
+    if let Some(hint) = hints::suggest_quotes(&quoted) {
         bail!("{hint}");
     }
 
@@ -628,7 +646,7 @@ fn find_quoted_arms(arguments: &Arguments) -> Result<Vec<Given>> {
         arms.push(Given { is_named: true, ..Given::from(Command { label, ..command }) });
     }
     for values in &combinations {
-        for template in quoted {
+        for template in &quoted {
             arms.push(Given {
                 command: commands.quoted(&values.replace(template))?,
                 template: template.clone(),

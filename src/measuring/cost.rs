@@ -160,14 +160,14 @@ pub(super) fn to_ask(
         times_starts: arguments.start,
         ..find_work(arguments, catalogue, machine)?
     };
-    Ok(arguments.figures.add_to(Ask {
+    arguments.figures.add_to(Ask {
         view: View::Cost,
         trail: trail_settings(arguments),
         gate: arguments.fail_on,
         is_gate_strict: arguments.strict_gate,
         time_unit: arguments.commands.time_unit,
         ..options.ask(matrix)
-    }))
+    })
 }
 
 /// A list of conditions with what --start compares: each sandbox, the command outside with its

@@ -129,7 +129,7 @@ struct Place<'t> {
     fix: &'t str,
 }
 
-/// The places where a run writes and that cannot be written.
+/// A finding for each place where a run writes and that cannot be used.
 fn check_places(results: &Results, dir: &Path) -> Vec<Finding> {
     // Root's ledgers are in one place, which no variable moves.
     let is_root = rustix::process::geteuid().is_root();
@@ -185,8 +185,9 @@ fn check_place(place: Place<'_>) -> Option<Finding> {
     })
 }
 
-/// A note on builds that only take room.
+/// A note on the builds that `unixmark clean` would remove.
 fn find_old_builds() -> Option<Finding> {
+    // Without a cache there are none, and another finding says why.
     let mut builds = build::stored().ok()?;
     builds.retain(|build| !build.is_used && build.age >= MIN_OLD_AGE);
     if builds.is_empty() {

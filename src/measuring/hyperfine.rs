@@ -68,6 +68,9 @@ const OPTIONS: [&str; 32] = [
     mut_arg("quiet", |arg| arg.default_value(quiet_default())),
     // hyperfine's letter of --version.
     mut_arg("verbose", |arg| arg.short(None)),
+    // All that comes after `--` are commands, as in hyperfine; `ab` has another use for it.
+    mut_arg("quoted", |arg| arg.required_unless_present("words")),
+    mut_arg("words", |_| commands_after_options()),
     arg(debug_mode_option()),
     mut_arg("runs", |arg| arg.default_value_if(DEBUG_MODE, ArgPredicate::IsPresent, DEBUG_RUNS))
 )]
@@ -94,6 +97,17 @@ fn debug_mode_option() -> clap::Arg {
     clap::Arg::new(DEBUG_MODE).long(DEBUG_MODE).action(clap::ArgAction::SetTrue).hide(true)
 }
 
+/// The commands after `--`, which [`ab::Arguments`] has only with --base, --serve or --builds.
+fn commands_after_options() -> clap::Arg {
+    clap::Arg::new("words")
+        .value_name("COMMAND")
+        .value_parser(clap::value_parser!(OsString))
+        .action(clap::ArgAction::Append)
+        .num_args(1..)
+        .last(true)
+        .hide(true)
+}
+
 /// The default of --quiet: hyperfine's progress is for terminals.
 fn quiet_default() -> &'static str {
     if std::io::stderr().is_terminal() { "false" } else { "true" }
@@ -111,76 +125,88 @@ impl Hide for clap::Arg {
     }
 }
 
-/// hyperfine's sentence for an error of ours, which has one word between two texts: that before the
-/// word, that after it, and the sentence, in which `{}` stands for the word.
-struct Sentence(&'static str, &'static str, &'static str);
+/// hyperfine's sentence for an error of ours: the fixed parts of the error, and the sentence, where
+/// `{0}` and `{1}` stand for the words between these parts.
+struct Sentence(&'static [&'static str], &'static str);
 
 /// Sentences by error; the first that fits counts.
-const SENTENCES: [Sentence; 13] = [
-    Sentence("two parameters are called '", "'", "Duplicate parameter names: {}"),
-    Sentence("there are ", " names for", "Too many --command-name options: {}"),
+const SENTENCES: [Sentence; 14] = [
+    Sentence(&["two parameters are called '", "'"], "Duplicate parameter names: {0}"),
     Sentence(
-        "--prepare is given ",
-        " ",
-        "The '--prepare' option has to be provided just once or once for each command, not {} times",
+        &["there are ", " names for ", " command", ", one for each value"],
+        "'--command-name' has been specified {0} times. It has to appear exactly once, or exactly {1} times \
+         (number of benchmarks)",
     ),
     Sentence(
-        "--conclude is given ",
-        " ",
-        "The '--conclude' option has to be provided just once or once for each command, not {} times",
+        &["there are ", " names for ", " command"],
+        "Too many --command-name options: Expected {1} at most",
     ),
     Sentence(
-        "--output is given ",
-        " ",
-        "The '--output' option has to be provided just once or once for each command, not {} times",
+        &["--prepare is given ", " "],
+        "The '--prepare' option has to be provided just once or once for each command, not {0} times",
     ),
     Sentence(
-        "",
-        " cannot be the commands' input: it does not exist",
-        "The file '{}' specified as '--input' does not exist",
+        &["--conclude is given ", " "],
+        "The '--conclude' option has to be provided just once or once for each command, not {0} times",
     ),
     Sentence(
-        "--setup '",
-        "' ended with",
-        "The setup command terminated with a non-zero exit code.",
+        &["--output is given ", " "],
+        "The '--output' option has to be provided just once or once for each command, not {0} times",
     ),
     Sentence(
-        "--prepare '",
-        "' ended with",
-        "The preparation command terminated with a non-zero exit code.",
+        &["", " cannot be the commands' input: it does not exist"],
+        "The file '{0}' specified as '--input' does not exist",
+    ),
+    // However they end, since hyperfine has one sentence for all of that.
+    Sentence(
+        &["--setup '", "' "],
+        "The setup command terminated with a non-zero exit code. Append ' || true' to the command if you are sure \
+         that this can be ignored.",
     ),
     Sentence(
-        "--conclude '",
-        "' ended with",
-        "The conclusion command terminated with a non-zero exit code.",
+        &["--prepare '", "' "],
+        "The preparation command terminated with a non-zero exit code. Append ' || true' to the command if you are \
+         sure that this can be ignored.",
     ),
     Sentence(
-        "--cleanup '",
-        "' ended with",
-        "The cleanup command terminated with a non-zero exit code.",
+        &["--conclude '", "' "],
+        "The conclusion command terminated with a non-zero exit code. Append ' || true' to the command if you are \
+         sure that this can be ignored.",
     ),
     Sentence(
-        "ended with exit status ",
-        " ",
-        "Command terminated with non-zero exit code {}. Use the '-i'/'--ignore-failure' option if you want to ignore \
+        &["--cleanup '", "' "],
+        "The cleanup command terminated with a non-zero exit code. Append ' || true' to the command if you are sure \
+         that this can be ignored.",
+    ),
+    Sentence(
+        &["ended with exit status ", " "],
+        "Command terminated with non-zero exit code {0}. Use the '-i'/'--ignore-failure' option if you want to ignore \
          this. Alternatively, use the '--show-output' option to debug what went wrong.",
     ),
     Sentence(
-        "was killed by signal ",
-        " ",
-        "The process has been terminated by a signal ({}). Use the '-i'/'--ignore-failure' option if you want to \
+        &["was killed by signal ", " "],
+        "The process has been terminated by a signal ({0}). Use the '-i'/'--ignore-failure' option if you want to \
          ignore this. Alternatively, use the '--show-output' option to debug what went wrong.",
     ),
-    Sentence("", " cannot be executed", "Failed to run command '{}'"),
+    // In parentheses is the system's reason; without a shell there may be another.
+    Sentence(&["", " cannot be executed ("], "Failed to run command '{0}'"),
 ];
 
 impl Sentence {
     /// Replaces an error by the sentence; `None` if the sentence is for another error.
     fn translate(&self, error: &str) -> Option<String> {
-        let Sentence(before, after, sentence) = self;
-        let (_, rest) = error.split_once(before)?;
-        let (word, _) = rest.split_once(after)?;
-        Some(sentence.replace("{}", word.trim_matches(|letter| "',;".contains(letter))))
+        let Sentence(parts, sentence) = self;
+        let (first, parts) = parts.split_first()?;
+        let (_, mut rest) = error.split_once(first)?;
+
+        let mut sentence = (*sentence).to_owned();
+        for (number, part) in parts.iter().enumerate() {
+            let (word, after) = rest.split_once(part)?;
+            let word = word.trim_matches(|letter| "',;".contains(letter));
+            sentence = sentence.replace(&format!("{{{number}}}"), word);
+            rest = after;
+        }
+        Some(sentence)
     }
 }
 
@@ -191,19 +217,6 @@ pub(super) fn add_verb(words: Vec<OsString>) -> Vec<OsString> {
         return words;
     }
     ["unixmark", VERB].into_iter().map(OsString::from).chain(words.into_iter().skip(1)).collect()
-}
-
-/// Removes the `--` that ends the options from a command line of hyperfine's. After `--` comes the
-/// command of `ab --base DIR --head DIR`; hyperfine has quoted commands there, as before it.
-pub(super) fn remove_end_of_options(mut words: Vec<OsString>) -> Vec<OsString> {
-    let has_base = words.iter().any(|word| word.as_encoded_bytes().starts_with(b"--base"));
-    if is_hyperfine(&words)
-        && !has_base
-        && let Some(place) = words.iter().position(|word| word == "--")
-    {
-        words.remove(place);
-    }
-    words
 }
 
 /// True if a command line is hyperfine's, which has exit codes of its own.
@@ -241,5 +254,11 @@ fn say_failure(measured: &Measured) {
 
 /// hyperfine's sentence for an error of ours; `None` where it has none.
 fn translate_error(error: &str) -> Option<String> {
+    // What follows is a --cleanup that failed, too.
+    let (error, _) = error.split_once("; afterwards ").unwrap_or((error, ""));
+    // hyperfine has no limit of time.
+    if error.contains(", its --timeout") {
+        return None;
+    }
     SENTENCES.iter().find_map(|sentence| sentence.translate(error))
 }

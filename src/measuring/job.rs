@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::measuring::options::MatrixOptions;
 use crate::measuring::terminal::{Form, Loudness, RunDisplay};
@@ -15,6 +15,7 @@ use ::report::{Ending, Extent, Format, GatedRun, Layout, Subject};
 use analysis::ask_direction;
 use catalogue::Catalogue;
 use files::Destination;
+use journal::Ended;
 use machine::{EnergySource, Machine};
 use measure::{Ask, Measured, Observer, Prepared, Setup};
 
@@ -48,6 +49,7 @@ pub(super) fn measure_and_report(
     to_status: impl FnOnce(&Measured, Status) -> Status,
 ) -> Result<Status> {
     let exports: Vec<Export> = exports.iter().map(Export::check).collect::<Result<_>>()?;
+    check_distinct_files(&exports).map_err(usage)?;
 
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
     let ask = make_ask(&mut catalogue, &machine)?;
@@ -66,7 +68,7 @@ pub(super) fn measure_and_report(
     let is_stdout_taken = exports.iter().any(|export| export.destination.is_stdout());
     let layout = layout.filter(|_| !is_stdout_taken || measuring.format.is_some());
     let status = to_status(&measured, usual_status(&measured, &kept));
-    report_outcome(&measured, &kept, measuring.loudness(), (layout, status))?;
+    report_outcome(&measured, &kept, measuring.loudness(), layout, status)?;
     Ok(status)
 }
 
@@ -83,6 +85,8 @@ pub(super) fn measure_or_plan(
 ) -> Result<Option<(Measured, Result<()>)>> {
     let measuring = &options.measuring;
     let prepared = measure::prepare(ask, catalogue, machine).map_err(usage)?;
+
+    // The plan is shown even where nothing of it can be measured.
     if measuring.dry_run {
         show_plan(&prepared, measuring.format)?;
     }
@@ -90,6 +94,7 @@ pub(super) fn measure_or_plan(
     if measuring.dry_run {
         return Ok(None);
     }
+
     if !options.yes {
         confirm_lasting_changes(&prepared.lasting)?;
     }
@@ -118,8 +123,13 @@ impl Export {
         if self.destination.may_wait() {
             processes::end_on_stop()?;
         }
-        self.destination.write(report.as_bytes()).with_context(|| {
-            let name = self.destination.name();
+        let name = self.destination.name();
+        let note_wait = || {
+            let kept =
+                if measured.is_kept() { "; the run is kept, and Ctrl-C ends this" } else { "" };
+            say(&format!("waiting until somebody reads {}, a named pipe{kept}", name.display()));
+        };
+        self.destination.write_noting_wait(report.as_bytes(), &note_wait).with_context(|| {
             match measured.is_kept() {
                 true => format!(
                     "{}; the run is kept with all its reports",
@@ -129,6 +139,22 @@ impl Export {
             }
         })
     }
+}
+
+/// Checks that no export would replace another.
+fn check_distinct_files(exports: &[Export]) -> Result<()> {
+    for (number, Export { destination, .. }) in exports.iter().enumerate() {
+        if let Some(other) =
+            exports[..number].iter().find(|other| other.destination.is_same_file(destination))
+        {
+            let names = [&other.destination, destination].map(|one| one.name().display());
+            let [first, second] = names;
+            bail!(
+                "{first} and {second} are one file, and the second export would replace the first; name another file"
+            );
+        }
+    }
+    Ok(())
 }
 
 fn describe_failed_export(path: &Path) -> String {
@@ -180,7 +206,10 @@ fn show_plan(prepared: &Prepared<'_>, format: Option<Format>) -> Result<()> {
         say(&format!("warning: {skipped}"));
     }
     match format {
-        None | Some(Format::Text) => print_words(&plan::show(&prepared.plan)),
+        // hyperfine's text is the default of its verb.
+        None | Some(Format::Text | Format::HyperfineText) => {
+            print_words(&plan::show(&prepared.plan))
+        }
         Some(Format::Json) => print_json(&plan::to_json(&prepared.plan)),
         Some(_) => Err(usage(anyhow!(PLAN_FORMATS))),
     }
@@ -250,7 +279,7 @@ pub(super) fn conclude(
     layout: Option<Layout>,
 ) -> Result<Status> {
     let status = usual_status(measured, kept);
-    report_outcome(measured, kept, loudness, (layout, status))?;
+    report_outcome(measured, kept, loudness, layout, status)?;
     Ok(status)
 }
 
@@ -281,8 +310,8 @@ fn has_empty_gate(measured: &Measured) -> bool {
     measured.is_gate_strict && compares_nothing
 }
 
-/// Says why a run is no success, and prints its report. `status` is the exit status, which the
-/// brief report names.
+/// Says why a run is no success, and prints its report in `layout`, if any. `kept` says whether the
+/// run and its exports could be kept; `status` is the exit status, which the brief report names.
 ///
 /// # Errors
 /// The report cannot be printed.
@@ -290,7 +319,8 @@ fn report_outcome(
     measured: &Measured,
     kept: &[Result<()>],
     loudness: Loudness,
-    (layout, status): (Option<Layout>, Status),
+    layout: Option<Layout>,
+    status: Status,
 ) -> Result<()> {
     let not_kept: Vec<&anyhow::Error> =
         kept.iter().filter_map(|kept| kept.as_ref().err()).collect();
@@ -312,7 +342,12 @@ fn report_outcome(
     }
 
     if let Some(number) = measured.signal() {
-        let partial = if measured.is_kept() { "; partial results kept" } else { "" };
+        let is_partial = measured.results.end == Some(Ended::Interrupted);
+        let partial = match (measured.is_kept(), is_partial) {
+            (true, true) => "; partial results kept",
+            (true, false) => "; results kept",
+            (false, _) => "",
+        };
         say(&format!("unixmark: interrupted (signal {number}){partial}"));
         return Ok(());
     }
@@ -370,7 +405,7 @@ fn print_report(
         Format::Brief => {
             let reason = [&measured.failures[..], not_kept, doubts].concat().join("; ");
             let path = measured.is_kept().then_some(measured.directory.as_path());
-            let ending = Ending { path, status: status.code(), reason: &reason };
+            let ending = Ending { path, status: Some(status.code()), reason: &reason };
             ::report::brief(&measured.results, ending)?
         }
         Format::Junit => ::report::junit(&GatedRun {

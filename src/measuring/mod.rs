@@ -155,7 +155,6 @@ pub(crate) fn run_hidden(words: &[OsString]) -> Option<ExitCode> {
 pub(crate) fn to_own_words(words: Vec<OsString>) -> Vec<OsString> {
     let words = unixbench::add_verb(words);
     let words = hyperfine::add_verb(words);
-    let words = hyperfine::remove_end_of_options(words);
     let words = start::translate_interbench(words);
     options::split_parameters(words)
 }

@@ -104,6 +104,7 @@ fn execute_quietly(
     let mut supervisor = Supervisor::new(machine, setup.patience, &setup.dir, None, experiment)?;
 
     let ended = match (supervisor.run_under(condition, &arguments.words), supervisor.signal()) {
+        // The signal came while the condition was entered, so the command has not run.
         (Err(Refusal::Stopped), Some(signal)) => return Ok(Status::Signal(signal)),
         (ended, _) => ended.map_err(|why| anyhow!("{why}"))?,
     };

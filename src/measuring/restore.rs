@@ -28,8 +28,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 
 /// Undoes the changes of runs that were killed, and says which.
 fn restore() -> Result<Status> {
-    let Restored { steps, failed, busy, unreadable } = conditions::restore()?;
-    for step in &steps {
+    let Restored { steps: undone, failed, busy, unreadable } = conditions::restore()?;
+    for step in &undone {
         print_words(&format!("{}\n", step.description()))?;
     }
 
@@ -45,7 +45,7 @@ fn restore() -> Result<Status> {
     }));
     ensure!(problems.is_empty(), "{}", problems.join("; "));
 
-    if steps.is_empty() {
+    if undone.is_empty() {
         print("there is nothing to undo\n")?;
     }
     Ok(Status::Fine)

@@ -170,7 +170,7 @@ fn find_tests(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Te
     add_extras(arguments, catalogue, mode.apply(tests)?)
 }
 
-/// The tests. Those of commands are also counted with --counts, and sampled with --where.
+/// The tests, of which commands are also counted with --counts, and sampled with --where.
 fn add_extras(
     arguments: &Arguments,
     catalogue: &Catalogue,

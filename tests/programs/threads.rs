@@ -67,6 +67,19 @@ fn no_copy_writes_what_another_reads() {
     });
 }
 
+/// Threads have one table of files, which the usual limit is too low for from eight copies on.
+#[test]
+fn threads_may_open_as_many_files_as_their_user() {
+    let test = Catalogue::load().unwrap().test("poll2").unwrap().clone();
+    let binary = measured(&test);
+
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -Sn 200; exec \"$@\"", "sh"]);
+    command.arg(binary).args(arguments(&test, &["threads=3"]));
+
+    assert_eq!(Hand::start(command).line(), "ready");
+}
+
 /// Two threads that map memory wait for the lock of their one memory map, asleep at times; two
 /// processes, each with a map of its own, never do. The kernel counts how often they slept.
 #[test]

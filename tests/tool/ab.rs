@@ -329,6 +329,44 @@ fn nothing_is_left_of_a_run_that_is_stopped() {
     }
 }
 
+#[test]
+fn a_cleanup_that_is_interrupted_is_said() {
+    let place = Place::new();
+    let mark = place.root.path().join("mark");
+    let cleanup = format!("echo $$ >{}; sleep 60", mark.display());
+    for verb in ["ab", "hyperfine"] {
+        let _ = std::fs::remove_file(&mark);
+        let mut tool = place.unixmark(&format!("{verb} -q -r 2 true -c"));
+        let tool = tool.arg(&cleanup).stderr(Stdio::piped()).stdout(Stdio::null());
+        let tool = tool.spawn().unwrap();
+        awaited(|| started(&mark));
+        let number = rustix::process::Pid::from_child(&tool);
+        rustix::process::kill_process(number, rustix::process::Signal::TERM).unwrap();
+
+        let output = tool.wait_with_output().unwrap();
+
+        assert_eq!(output.status.code(), Some(143), "{verb}");
+        let said = stderr(&output);
+        assert!(said.contains("--cleanup was interrupted by signal 15"), "{verb}: {said}");
+        assert!(!said.contains("partial"), "{verb}: {said}");
+    }
+}
+
+/// Which of the two comes first is left to chance.
+#[test]
+fn a_command_that_is_ended_is_the_reason_in_the_sentence() {
+    let place = Place::new();
+    for commands in [["true", "sleep 50"], ["sleep 50", "true"]] {
+        let mut tool = place.unixmark("ab -r 3 --timeout 0.2s --format brief");
+
+        let brief = stdout(&tool.args(commands).output().unwrap());
+
+        let brief: Value = serde_json::from_str(&brief).unwrap();
+        let sentence = brief["sentence"].as_str().unwrap();
+        assert!(sentence.contains("'sleep 50' was still running after 0.2 s"), "{brief}");
+    }
+}
+
 /// Waits until there is what is asked for, for a minute at most.
 pub(crate) fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(60);

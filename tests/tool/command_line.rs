@@ -235,6 +235,46 @@ fn words_that_are_no_text_and_words_said_twice() {
 }
 
 #[test]
+fn a_figure_that_is_better_both_ways_is_refused() {
+    let both_ways = "--harness json --better lower:a --better higher:a";
+    for (verb, commands) in
+        [("ab", "true echo"), ("ab --base . --head .", "-- true"), ("cost namespaces", "-- true")]
+    {
+        let said = refused(&format!("{verb} {both_ways} {commands}"));
+
+        assert!(said.contains("--better says of 'a' that higher is better, and that lower is"));
+    }
+}
+
+#[test]
+fn a_value_that_begins_with_a_dash_is_no_command() {
+    for (words, advice) in [
+        ("ab -r -1 true echo", "'-1' is taken for an option; as the value of -r write -r=-1"),
+        ("ab --timeout -1s true", "write --timeout=-1s"),
+        ("ab --fail-on -5% true echo", "write --fail-on=-5%"),
+        ("hyperfine --export-json -x.json true", "write --export-json=-x.json"),
+        ("ab --fail-on=-5% true echo", "'-5%' is not a percentage above 0 and below 100"),
+    ] {
+        let said = refused(words);
+
+        assert!(said.contains(advice), "{said}");
+    }
+}
+
+#[test]
+fn a_limit_on_open_files_is_named() {
+    let place = Place::new();
+    let shell = format!("ulimit -n 5; exec {} ab -r 2 true", env!("CARGO_BIN_EXE_unixmark"));
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &shell]).env("UNIXMARK_RESULTS", place.results());
+
+    let said = stderr(&command.output().unwrap());
+
+    assert!(said.contains("Too many open files"), "{said}");
+    assert!(said.contains("try `ulimit -n 1024`"), "{said}");
+}
+
+#[test]
 fn quiet_is_quiet_and_verbose_tells() {
     let place = Place::new();
     let output = place.fake("honest", "-q");

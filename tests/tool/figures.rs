@@ -247,7 +247,13 @@ fn a_gate_of_figures_passes_only_what_was_judged() {
             "a: from 0.0 to 3.000 worse with head",
         ),
         ([r#"{"a":-5}"#, r#"{"a":-6}"#], &["--better", "higher:a"], 1, "a: 20.0 % worse with head"),
-        ([r#"{"a":"NaN","b":1}"#, r#"{"a":1,"b":1}"#], &[], 0, ""),
+        (
+            [r#"{"a":"NaN","b":1}"#, r#"{"a":1,"b":1}"#],
+            &[],
+            0,
+            "a failed under base, so it cannot be judged: it is NaN",
+        ),
+        ([r#"{"a":"NaN","b":1}"#, r#"{"a":1,"b":1}"#], &["--strict-gate"], 4, "a failed under"),
         ([r#"{"a":1,"b":1}"#, r#"{"a":"NaN","b":1}"#], &[], 1, "a is missing with head: it is NaN"),
         ([r#"{"a":"NaN"}"#, r#"{"a":1}"#], &["--strict-gate"], 4, "--fail-on has nothing to judge"),
     ] {
@@ -256,6 +262,68 @@ fn a_gate_of_figures_passes_only_what_was_judged() {
         let complaint = flat(&stderr(&output));
         assert_eq!(output.status.code(), Some(code), "{objects:?} {words:?}: {complaint}");
         assert!(complaint.contains(said), "{objects:?} {words:?}: {complaint}");
+    }
+}
+
+/// A benchmark in another package gives all of them longer names.
+#[test]
+fn one_more_package_makes_no_figure_missing() {
+    let place = Place::new();
+    let good = "pkg: example.com/a\nBenchmarkX-4 10 50 ns/op\n".repeat(7);
+    let more = format!("{good}pkg: example.com/b\nBenchmarkY-4 10 70 ns/op\n");
+    let files = [("good", good), ("more", more)].map(|(name, text)| {
+        let path = place.root.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    });
+
+    for (said, code) in [compared(&place, &files), executed(&place, "gobench", &files)] {
+        let name = ("BenchmarkX".to_owned(), "ns/op".to_owned());
+        assert!(said.verdicts.contains_key(&name), "{said:?}");
+        assert_eq!((said.lost.len(), code), (0, Some(0)));
+    }
+}
+
+/// The values that are left may be of other work.
+#[test]
+fn a_figure_that_fails_only_now_and_then_fails_a_gate() {
+    let place = Place::new();
+    let good = "BenchmarkX-4 10 50 ns/op\n".repeat(7);
+    let failed = format!("{good}--- FAIL: BenchmarkX-4\n    x_test.go:5: wrong result\nFAIL\n");
+    let files = [("good", good), ("failed", failed)].map(|(name, text)| {
+        let path = place.root.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    });
+
+    for (said, code) in [compared(&place, &files), executed(&place, "gobench", &files)] {
+        assert_eq!((said.lost, code), (vec!["BenchmarkX".to_owned()], Some(1)));
+    }
+    let [good, failed] = files;
+    let (said, code) = compared(&place, &[failed, good]);
+    assert_eq!((said.lost, code), (Vec::new(), Some(0)));
+}
+
+#[test]
+fn a_figure_that_failed_in_the_base_leaves_a_strict_gate_undecided() {
+    let place = Place::new();
+    let good = "BenchmarkX-4 10 50 ns/op\nBenchmarkX-4 10 51 ns/op\n".repeat(10);
+    let failed = format!("{good}--- FAIL: BenchmarkY-4\n    x_test.go:5: wrong result\nFAIL\n");
+    let more = format!("{good}{}", good.replace('X', "Y"));
+    let [base, head] = [("base", failed), ("head", more)].map(|(name, text)| {
+        let path = place.root.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        imported(&place, &path)
+    });
+
+    for (strict, code) in [("", 0), ("--strict-gate", 4)] {
+        let words = format!("compare {base} {head} --fail-on 50% {strict}");
+        let output = place.unixmark(&words).output().unwrap();
+
+        let complaint = stderr(&output);
+        let said = "BenchmarkY cannot be judged: failed in A: x_test.go:5: wrong result";
+        assert_eq!(output.status.code(), Some(code), "{complaint}");
+        assert!(complaint.contains(said), "{complaint}");
     }
 }
 

@@ -244,7 +244,8 @@ fn a_program_that_its_setup_copies_has_names() {
     let Some(report) = report(&place, &words, &[&copy, &program]) else { return };
 
     let row = rows(&report, "work_c")[0];
-    assert!(row["share"].as_f64() > Some(30.0), "{report}");
+    // Of three functions, it takes half of the time.
+    assert!(row["share"].as_f64() > Some(15.0), "{report}");
 }
 
 /// The instructions of a function in its two commands, each the same in all executions.

@@ -437,7 +437,13 @@ fn what_is_wrong_has_hyperfine_s_words_and_exit_codes() {
     let bench = Bench::new();
     for (words, code, why) in [
         ("-L x 1 -L x 2|true", 1, "Duplicate parameter names: x"),
-        ("-n a -n b|true", 1, "Too many --command-name options"),
+        ("-n a -n b|true", 1, "Too many --command-name options: Expected 1 at most"),
+        (
+            "-L x 1,2 -n a -n b|true|echo",
+            1,
+            "'--command-name' has been specified 2 times. It has to appear exactly once, or exactly 4 times",
+        ),
+        ("-N|echo 'a", 1, "'echo 'a' cannot be executed without a shell: a quote is open"),
         ("-p x -p y|a|b|c", 1, "The '--prepare' option has to be provided"),
         ("-C x -C y|a|b|c", 1, "The '--conclude' option has to be provided"),
         ("--input missing|true", 1, "The file 'missing' specified as '--input' does not exist"),
@@ -449,6 +455,10 @@ fn what_is_wrong_has_hyperfine_s_words_and_exit_codes() {
         ("-r 1 -C false|true", 1, "The conclusion command terminated with a non-zero exit code."),
         ("-r 1 -c false|true", 1, "The cleanup command terminated with a non-zero exit code."),
         ("-r 2|kill -9 $$", 1, "The process has been terminated by a signal"),
+        ("-r 2 -p|kill -9 $$|true", 1, "The preparation command terminated with a non-zero exit"),
+        ("-r 2 -s|kill -9 $$|true", 1, "The setup command terminated with a non-zero exit code."),
+        ("-r 2 -C|kill -9 $$|true", 1, "The conclusion command terminated with a non-zero exit"),
+        ("-r 2 -c|kill -9 $$|true", 1, "The cleanup command terminated with a non-zero exit code."),
         ("--bogus|true", 2, "unexpected argument '--bogus'"),
         ("-r x|true", 2, "'x' is not a number of executions"),
     ] {
@@ -460,6 +470,52 @@ fn what_is_wrong_has_hyperfine_s_words_and_exit_codes() {
         assert_eq!(output.status.code(), Some(code), "{words:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn all_that_comes_after_the_end_of_options_are_commands() {
+    let bench = Bench::new();
+    for (words, commands) in [
+        ("-r 1 -i -- true|-r|3", "true,-r,3"),
+        ("-r 1 -i : -- true|-n b", ":,true,-n b"),
+        ("-r 1 -i -- -foo", "-foo"),
+    ] {
+        let words: Vec<&str> = words
+            .split('|')
+            .enumerate()
+            .flat_map(|(number, word)| match number {
+                0 => word.split(' ').collect(),
+                _ => vec![word],
+            })
+            .collect();
+
+        let output = bench.hyperfine(&[&["--export-json", "times.json"], &words[..]].concat());
+
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", stderr(&output));
+        let json: Value = serde_json::from_str(&bench.file("times.json")).unwrap();
+        let results = json["results"].as_array().unwrap();
+        assert_eq!(texts(results, "command").join(","), commands);
+    }
+}
+
+#[test]
+fn the_text_ends_in_the_notes_of_ab() {
+    let bench = Bench::new();
+    let slow_first = "test -e fe || { touch fe; sleep 0.3; }";
+
+    let one = stdout(&bench.hyperfine(&["-r", "2", "sleep 83 & true"]));
+    let two = stdout(&bench.hyperfine(&["-r", "12", slow_first, "true"]));
+
+    assert!(one.contains("\n- processes outlived the command and were killed\n"), "{one}");
+    assert!(two.contains("\n- the first execution took "), "{two}");
+}
+
+#[test]
+fn the_plan_is_shown_in_hyperfine_s_place_too() {
+    let output = Bench::new().hyperfine(&["--dry-run", "true"]);
+
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("\ntrue "), "{}", stdout(&output));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod compare;
 mod completion;
 mod counts;
 mod energy;
+mod executions;
 mod figures;
 mod functions;
 mod graphics;

@@ -15,7 +15,7 @@ fn hyperfine_306_an_export_that_cannot_be_written_is_said_before_anything_is_mea
     let folder = place.root.path();
     fs::write(folder.join("file"), "kept").unwrap();
     let table = [
-        ("none/x", "No such file or directory"),
+        ("none/x", "none does not exist"),
         ("./", "it is a directory"),
         ("file/x", "Not a directory"),
     ];
@@ -32,6 +32,17 @@ fn hyperfine_306_an_export_that_cannot_be_written_is_said_before_anything_is_mea
         }
     }
     assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "kept");
+}
+
+#[test]
+fn exports_into_one_file_are_refused() {
+    let place = Place::new();
+    let words = "ab -N true echo --export-csv same --export-json ./same";
+    let output = place.unixmark(words).current_dir(place.root.path()).output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("./same and same are one file"), "{}", stderr(&output));
+    assert!(!place.results().exists());
 }
 
 /// hyperfine #640: `-` is stdout, which has nothing else then.

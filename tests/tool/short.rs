@@ -68,7 +68,8 @@ fn a_report_on_commands_says_what_they_took_before() {
     let said = testing::flat(&stdout(&run(&place, &["report", "--long"])));
 
     assert!(
-        said.contains("Earlier: The commands were as fast as in ") || said.contains(" times as "),
+        said.contains("Earlier: The commands were about as fast as in ")
+            || said.contains(" times as "),
         "{said}"
     );
     assert!(said.contains(" earlier, the mean of 2 figures."), "{said}");

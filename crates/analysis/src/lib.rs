@@ -18,9 +18,9 @@ pub mod runs;
 pub use figures::another;
 pub use figures::{
     Another, Attribution, Best, Details, Drifting, Energy, Executed, Figure, FrameRates, HeldUp,
-    Latency, Limit, Load, MIN_CALM_TRIALS, Measure, Missing, Neighbour, Neighbours, PERCENTILES,
-    QUANTILES, Quiet, Remark, Reported, Requests, Sample, Times, TrialFigures, Value, Widening,
-    enough, estimate, estimates, is_printed, named,
+    Latency, Limit, Load, MIN_CALM_TRIALS, Measure, Missing, NOT_REACHED, Neighbour, Neighbours,
+    PERCENTILES, QUANTILES, Quiet, Remark, Reported, Requests, Sample, Times, TrialFigures, Value,
+    Widening, enough, estimate, estimates, is_printed, named,
 };
 pub use findings::{
     Before, Better, Curve, Findings, Offered, Reference, Results, Saturation, Summary,

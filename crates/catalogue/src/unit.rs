@@ -8,7 +8,7 @@
 use super::Metric;
 
 /// Units of time in ps, a whole number for each.
-const TIMES: [(&str, f64); 36] = [
+const TIMES: [(&str, f64); 34] = [
     ("ps", 1.0),
     ("ns", 1e3),
     ("nsec", 1e3),
@@ -44,14 +44,18 @@ const TIMES: [(&str, f64); 36] = [
     ("hours", 3.6e15),
     ("day", 8.64e16),
     ("days", 8.64e16),
-    // As Phoronix Test Suite writes them.
-    ("Seconds", 1e12),
-    ("Milliseconds", 1e9),
 ];
 
+/// Characters of the shortest unit of time that may have capitals, `Seconds`, `Sec`. `Min` is the
+/// minimum.
+const MIN_CAPITAL_CHARS: usize = 3;
+const MINIMUM: &str = "Min";
+
 /// Rates that are one word, behind a prefix such as `G` or `Ki`.
-const RATES: [&str; 12] =
-    ["qps", "rps", "tps", "fps", "iops", "ips", "bps", "flops", "flop/s", "mips", "mwips", "wips"];
+const RATES: [&str; 14] = [
+    "qps", "rps", "tps", "fps", "iops", "ips", "bps", "pps", "flops", "flop/s", "mips", "mwips",
+    "wips", "hz",
+];
 
 const PREFIXES: [&str; 12] = ["", "k", "m", "g", "t", "p", "ki", "mi", "gi", "ti", "kilo", "giga"];
 
@@ -83,6 +87,64 @@ const COSTS: [&str; 24] = [
     "Joules",
 ];
 
+/// What is used up: work per piece of it is a rate, `instructions/cycle`, `MB/J`, `ops/W`.
+const RESOURCES: [&str; 17] = [
+    "cycle",
+    "cycles",
+    "cpucycles",
+    "J",
+    "mJ",
+    "kJ",
+    "joule",
+    "joules",
+    "Joules",
+    "W",
+    "mW",
+    "watt",
+    "watts",
+    "Watt",
+    "Watts",
+    "Wh",
+    "kWh",
+];
+
+/// Words of events of which more in a second is no gain, `page-faults/s`: they follow the work, or
+/// hinder it.
+const SIDE_EFFECTS: [&str; 32] = [
+    "aborts",
+    "allocations",
+    "allocs",
+    "collisions",
+    "conflicts",
+    "contextswitches",
+    "cs",
+    "dropped",
+    "drops",
+    "error",
+    "errors",
+    "evictions",
+    "failed",
+    "failures",
+    "faults",
+    "gcs",
+    "interrupts",
+    "irqs",
+    "lost",
+    "migrations",
+    "misses",
+    "overruns",
+    "pagefaults",
+    "pauses",
+    "rejected",
+    "retransmissions",
+    "retransmits",
+    "retries",
+    "stalls",
+    "switches",
+    "timeouts",
+    "xruns",
+];
+
 /// The place of the unit of time.
 #[derive(Debug, PartialEq, Eq)]
 enum Shape<'u> {
@@ -96,6 +158,7 @@ enum Shape<'u> {
 pub fn metric(unit: &str) -> Metric {
     match parse_shape(unit) {
         Some((Shape::Time(_), _)) => return Metric::Time,
+        Some((Shape::Rate(work), _)) if is_no_gain(work) => return Metric::Unknown,
         Some((Shape::Rate(_), _)) => return Metric::Rate,
         None if is_rate_word(unit) || is_per_time(unit) => return Metric::Rate,
         // Divided once more, as B/s/core.
@@ -103,9 +166,13 @@ pub fn metric(unit: &str) -> Metric {
         None => {}
     }
 
-    let amount = unit.split_once('/').map_or(unit, |(amount, _)| amount);
-    if COSTS.contains(&amount) {
-        return Metric::Amount;
+    let (amount, divisor) = unit.split_once('/').unwrap_or((unit, ""));
+    let is_per_resource = RESOURCES.contains(&divisor) && !RESOURCES.contains(&amount);
+    match COSTS.contains(&amount) {
+        _ if is_per_resource && is_no_gain(amount) => return Metric::Unknown,
+        _ if is_per_resource => return Metric::Rate,
+        true => return Metric::Amount,
+        false => {}
     }
     // A user's own unit says what is timed: `p99-ms`, `user-ns/op`.
     match last_word(amount).and_then(parse_shape) {
@@ -144,6 +211,13 @@ pub fn convert(value: f64, from: &str, to: &str) -> Option<f64> {
     }
 }
 
+/// True of events and energy, of which more in a second is no gain.
+fn is_no_gain(work: &str) -> bool {
+    let mut words = work.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let is_energy = ["J", "mJ", "kJ"].contains(&work) || work.eq_ignore_ascii_case("joules");
+    is_energy || words.any(|word| SIDE_EFFECTS.contains(&word.as_str()))
+}
+
 /// True if a value in one unit can be converted to the other.
 pub fn are_alike(one: &str, other: &str) -> bool {
     convert(1.0, one, other).is_some()
@@ -155,7 +229,7 @@ fn parse_shape(unit: &str) -> Option<(Shape<'_>, f64)> {
         return Some((Shape::Time(""), worth));
     }
 
-    for between in [" per ", "_per_", "-per-", "/"] {
+    for between in [" per ", " Per ", "_per_", "-per-", "/"] {
         let Some((work, last)) = unit.rsplit_once(between) else { continue };
         if let Some(worth) = picoseconds(last.trim_end_matches('.')).filter(|_| !work.is_empty()) {
             return Some((Shape::Rate(work.trim()), worth));
@@ -168,7 +242,9 @@ fn parse_shape(unit: &str) -> Option<(Shape<'_>, f64)> {
 
 /// A unit of time in ps.
 fn picoseconds(word: &str) -> Option<f64> {
-    TIMES.iter().find(|(name, _)| *name == word).map(|(_, worth)| *worth)
+    let may_have_capitals = word.len() >= MIN_CAPITAL_CHARS && word != MINIMUM;
+    let is_name = |name: &str| name == word || may_have_capitals && name.eq_ignore_ascii_case(word);
+    TIMES.iter().find(|(name, _)| is_name(name)).map(|(_, worth)| *worth)
 }
 
 fn is_rate_word(word: &str) -> bool {
@@ -203,7 +279,17 @@ mod tests {
         for (metric, units) in [
             (
                 Metric::Time,
-                &["ns/op", "s", "µs", "ms/op", "p99-ms", "user-ns/op", "s/byte", "sec/op"][..],
+                &[
+                    "ns/op",
+                    "s",
+                    "µs",
+                    "Microseconds",
+                    "ms/op",
+                    "p99-ms",
+                    "user-ns/op",
+                    "s/byte",
+                    "sec/op",
+                ][..],
             ),
             (
                 Metric::Rate,
@@ -226,10 +312,30 @@ mod tests {
                     "per_second",
                     "requestsPerSec",
                     "B/s/core",
+                    "instructions/cycle",
+                    "B/cycle",
+                    "MB/J",
+                    "GFLOPS/W",
+                    "Ops/Sec",
+                    "Requests Per Second",
+                    "MHz",
                 ],
             ),
-            (Metric::Amount, &["B/op", "allocs/op", "bytes", "misses/op", "instructions/byte"]),
+            (
+                Metric::Amount,
+                &["B/op", "allocs/op", "bytes", "misses/op", "instructions/byte", "cycles/J"],
+            ),
             (Metric::Unknown, &["", "hit_rate", "hit-ratio", "depth", "counts", "warps", "https"]),
+            (
+                Metric::Unknown,
+                &[
+                    "errors/s",
+                    "page-faults/sec",
+                    "dropped frames per second",
+                    "J/s",
+                    "misses/cycle",
+                ],
+            ),
         ] {
             for unit in units {
                 assert_eq!(super::metric(unit), metric, "{unit}");

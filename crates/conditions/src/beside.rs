@@ -78,7 +78,7 @@ fn set_starter(switch: &Switch, id: &str, context: &mut Context<'_>) -> Result<(
 
 /// Has the row's command start the programs in a container, and returns their proof that they are
 /// in one.
-pub(super) fn start_inside(
+pub(super) fn enter_container(
     switch: &Switch,
     id: &str,
     context: &mut Context<'_>,

@@ -20,7 +20,7 @@ use catalogue::{CgroupLimit, Quota, Switch};
 use journal::Evidence;
 use machine::{
     Machine,
-    cgroup::{controller, levels, settings},
+    cgroup::{controller, own_and_ancestor_groups, settings},
     cpu_list, cpu_words,
 };
 use processes::retry;
@@ -39,7 +39,7 @@ pub(super) fn ensure_group(
     groups: &mut Vec<PathBuf>,
     ledger: &mut Ledger,
 ) -> Result<PathBuf, Refusal> {
-    let (is_v2, parents) = levels(machine, controllers[0]);
+    let (is_v2, parents) = own_and_ancestor_groups(machine, controllers[0]);
     if let Some(group) = groups.first().filter(|_| is_v2) {
         if let Some(parent) = group.parent() {
             enable_controllers(parent, controllers, ledger)?;
@@ -212,7 +212,7 @@ fn first_cpus(number: usize, machine: &Machine) -> Result<CgroupLimit, String> {
     Ok(CgroupLimit::Cpus(cpu_words(cpus), nodes.trim().to_owned()))
 }
 
-/// The limit of a level, if there is a group in which another could be made.
+/// The limit of a level, if there is a group in which a group with that limit could be made.
 ///
 /// # Errors
 /// A sentence saying why there is none.
@@ -223,7 +223,7 @@ pub(super) fn available(
 ) -> Result<CgroupLimit, String> {
     let limit = parse_limit(switch, level, machine)?;
     let controller = controller(&limit);
-    let (is_v2, groups) = levels(machine, controller);
+    let (is_v2, groups) = own_and_ancestor_groups(machine, controller);
     if groups.is_empty() {
         return Err(format!("there is no {controller} cgroup here"));
     }
@@ -257,7 +257,7 @@ pub(super) fn enter(
     context: &mut Context<'_>,
 ) -> Result<Proof, Refusal> {
     let controller = controller(&limit);
-    let (is_v2, _) = levels(context.machine, controller);
+    let (is_v2, _) = own_and_ancestor_groups(context.machine, controller);
     let is_weight = matches!(limit, CgroupLimit::Weight(_));
     let Staging { cgroups, own_cgroups, .. } = &mut context.staging;
     let (groups, others) = if is_weight { (own_cgroups, cgroups) } else { (cgroups, own_cgroups) };

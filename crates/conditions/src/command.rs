@@ -32,7 +32,8 @@ pub struct Commands<'a> {
     pub limit: Duration,
 }
 
-/// Runs a row's `enter`. Its commands have the level as `$1`.
+/// Runs a row's `enter` and then its `verify`, with the level as `$1`. The proof runs `verify`
+/// again, and adds how much the row's counters grew.
 pub(super) fn enter(
     switch: &Switch,
     level: &str,
@@ -49,13 +50,13 @@ pub(super) fn enter(
 
     let mut prove_inside = match switch.prefix.is_empty() {
         true => None,
-        false => Some(beside::start_inside(switch, &own.id, context)?),
+        false => Some(beside::enter_container(switch, &own.id, context)?),
     };
 
     let row = EnteredRow::new(switch, level, &own, context.folder);
     let enter_script = own.script(switch.enter.as_deref().unwrap_or_default());
     let mut commands = context.commands();
-    row.run(&enter_script, &mut commands)?;
+    let (_, enter_time) = commands.run_timed(&row.id, &row.words(&enter_script), &row.folder)?;
     row.run(&row.verify, &mut commands).map_err(|refusal| match refusal {
         Refusal::Failed(why) => {
             Refusal::Failed(format!("its verify command says that it is not on: {why}"))
@@ -64,6 +65,9 @@ pub(super) fn enter(
     })?;
 
     let counts_before = row.count(&mut commands)?;
+    if !switch.prefix.is_empty() {
+        context.staging.start_time += enter_time;
+    }
     let agent = switch.agent.as_ref().map(|name| Agent::begin(name, context.machine));
 
     Ok(Box::new(move |finished, evidence| {
@@ -104,8 +108,11 @@ impl EnteredRow {
 
     /// Runs a script of the row with the level as `$1`, and returns what it printed.
     fn run(&self, script: &str, commands: &mut Commands<'_>) -> Result<String, Refusal> {
-        let words = ["/bin/sh", "-c", script, "sh", &self.level];
-        commands.run(&self.id, &words, &self.folder)
+        commands.run(&self.id, &self.words(script), &self.folder)
+    }
+
+    fn words<'s>(&'s self, script: &'s str) -> [&'s str; 5] {
+        ["/bin/sh", "-c", script, "sh", &self.level]
     }
 
     /// The numbers that the counters print, in the order of their names.
@@ -224,14 +231,31 @@ impl Commands<'_> {
         words: &[&str],
         folder: &Path,
     ) -> Result<String, Refusal> {
+        self.run_timed(name, words, folder).map(|(output, _)| output)
+    }
+
+    /// As [`Commands::run`]; also returns the time that the command itself took.
+    ///
+    /// # Errors
+    /// As [`Commands::run`].
+    fn run_timed(
+        &mut self,
+        name: &str,
+        words: &[&str],
+        folder: &Path,
+    ) -> Result<(String, Duration), Refusal> {
         let interrupt = self.signals.map(|signals| Interrupt { signals, is_due: &is_interrupting });
         let cgroup = scope::make(self.ledger, name);
         let command = Command { words, folder, limit: self.limit, cgroup: cgroup.as_deref() };
         let mut step = None;
+        let mut begun = Instant::now();
         let result = command.run(interrupt, &mut |group| {
             step = Some(self.ledger.record_command(name, group)?);
+            // It begins when this returns.
+            begun = Instant::now();
             Ok(())
         });
+        let time = begun.elapsed();
 
         if let Some(cgroup) = &cgroup {
             scope::dissolve(cgroup);
@@ -239,7 +263,7 @@ impl Commands<'_> {
         if let Some(step) = step {
             self.ledger.settle(step);
         }
-        Ok(result?)
+        Ok((result?, time))
     }
 }
 

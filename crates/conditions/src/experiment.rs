@@ -38,7 +38,6 @@ pub struct Experiment {
 pub struct Handles {
     /// The ledger's path; empty without one.
     pub path: PathBuf,
-    /// The ledger.
     pub ledger: Option<File>,
     /// The lock of those that switch conditions.
     pub lock: Option<File>,

@@ -194,6 +194,8 @@ pub struct Staging {
     pub companion: Option<(String, Vec<String>)>,
     /// The build of the programs: `cc=NAME` or `build=NAME`.
     pub build: Option<String>,
+    /// The time that scripts took to start what the programs are started inside.
+    pub start_time: Duration,
 }
 
 /// A trial whose programs have ended.
@@ -215,7 +217,6 @@ type Proof = Box<dyn FnMut(&mut FinishedTrial<'_>, &mut Evidence) -> Result<(), 
 
 /// The means to enter a switch.
 pub struct Context<'a> {
-    /// The machine.
     pub machine: &'a Machine,
     /// The user's wishes.
     pub settings: &'a Settings,
@@ -320,7 +321,7 @@ pub fn irreversible_settings(condition: &Condition, machine: &Machine) -> Vec<St
 /// Enters a switch at a level that is available here.
 type Enter<'a> = Box<dyn FnOnce(&mut Context<'_>) -> Result<Proof, Refusal> + 'a>;
 
-/// Checks that a switch can be set to a level here, and returns what does it.
+/// Checks that a switch can be set to a level here, and returns the function that sets it.
 fn prepare<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<Enter<'a>, String> {
     if let Some(why) = machine::unmet(machine, &switch.needs) {
         return Err(why);
@@ -377,7 +378,7 @@ impl Entered {
         let load_cgroups = [cgroups, own_cgroups].concat();
         let staging = &self.staging;
         let needs_two_groups = !load_cgroups.is_empty() && !staging.cgroups.is_empty();
-        if needs_two_groups && machine::cgroup::levels(machine, "cpu").0 {
+        if needs_two_groups && machine::cgroup::own_and_ancestor_groups(machine, "cpu").0 {
             let why = "under cgroup version 2 a load cannot be in a cgroup of its own and in its condition's";
             return Err(Refusal::Unavailable(why.to_owned()));
         }

@@ -1,8 +1,8 @@
 //! File systems mounted in the scratch directory for one trial.
 //!
 //! A level names a file system: `tmpfs`, `overlay` over a directory, or `ext4` in an image file. A
-//! slow disk is such an ext4, the device of which is limited by [`slow`]. That it is mounted, and
-//! of the right type, is looked at when it is entered and again after the trial.
+//! slow disk is such an ext4 whose device [`slow`] limits. [`check_mounted`] checks that a file
+//! system of the right type is mounted, when it is entered and again after the trial.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -115,7 +115,8 @@ pub(super) fn enter(system: FileSystem, context: &mut Context<'_>) -> Result<Pro
 
     let image = base.join("image");
     if name == "ext4" {
-        // Undone after the mount, when no loop device has it any more.
+        // The ledger undoes the newest step first: the file is removed after the unmount, when no
+        // loop device has it open.
         context.ledger.record(&Undo::RemoveFile { path: image.clone() })?;
     }
     context.ledger.record(&Undo::Unmount { path: mount_point.clone() })?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Ledger, Undo, cgroup};
-use machine::{Machine, cgroup::levels};
+use machine::{Machine, cgroup::own_and_ancestor_groups};
 
 /// Makes an empty group below this process's own; `None` where that cannot be done, which the
 /// process group makes up for.
@@ -13,7 +13,7 @@ pub(super) fn make(ledger: &mut Ledger, name: &str) -> Option<PathBuf> {
     /// Numbers the groups, since a process runs several commands of one name.
     static MADE: AtomicUsize = AtomicUsize::new(0);
 
-    let (_, groups) = levels(&Machine::here(), "");
+    let (_, groups) = own_and_ancestor_groups(&Machine::here(), "");
     let own_group = Path::new(groups.first()?);
     if rustix::fs::access(own_group, rustix::fs::Access::WRITE_OK).is_err() {
         return None;

@@ -199,6 +199,7 @@ fn compile(profile: &SeccompProfile) -> Result<Vec<Instruction>, String> {
             }
         }
     }
+    // A rule without conditions decides its call, whatever rules with conditions say.
     conditional.retain(|number, _| !plain.contains_key(number));
 
     let mut filter = vec![
@@ -259,7 +260,7 @@ fn check_arguments(arguments: &[Argument], action: u32) -> Result<Vec<Instructio
     Ok(instructions)
 }
 
-/// The check of an argument, which skips `rest` instructions more than its own if it fails.
+/// The check of an argument. If it fails, it skips the `rest` instructions that follow it.
 ///
 /// An argument has 64 bits and the accumulator 32: the upper half is compared first, and the lower
 /// one only where the upper does not decide.
@@ -275,8 +276,8 @@ fn check_argument(argument: &Argument, rest: usize) -> Result<Vec<Instruction>, 
             .map(|offset| (LOAD, 0, 0, offset));
     let [high, low] = split_halves(*value);
 
-    // Jumps for a test that fails, from the last instruction of the check, from the third to last
-    // and from the fourth to last, to what follows the rest.
+    // The jumps of a failed test to what follows the rest: from the check's last instruction, and
+    // over the 2 or 3 instructions of the check that come after the test.
     let [fail, fail_over_2, fail_over_3] =
         [jump_length(rest)?, jump_length(rest + 2)?, jump_length(rest + 3)?];
     Ok(match op.as_str() {
@@ -332,9 +333,9 @@ fn jump_length(length: usize) -> Result<u8, String> {
 }
 
 impl SeccompProfile {
-    /// The profile that allows the calls of a table of `strace -c` or `perf trace -s` one
-    /// by one. It allows all others, too, since what executes a command makes them: a filter costs
-    /// the same whatever its end says.
+    /// The profile that checks for each call in a table of `strace -c` or `perf trace -s`. It
+    /// allows all calls, also those that the table lacks, since whatever starts the command makes
+    /// some of those. A filter costs the same whichever action it returns.
     ///
     /// # Errors
     /// A sentence: the text names no call.

@@ -13,7 +13,7 @@ use super::ledger::moment;
 use super::own::Own;
 use super::{Context, Proof, Refusal, Undo, cgroup};
 use journal::Evidence;
-use machine::{Machine, cgroup::levels, cpu_list, cpu_words};
+use machine::{Machine, cgroup::own_and_ancestor_groups, cpu_list, cpu_words};
 
 const CONTROLLER: &str = "cpuset";
 
@@ -31,7 +31,7 @@ pub(super) struct Shield {
 /// The shield of a level, `1` or `2-3:6`, if one can be made here; or a sentence saying why
 /// not.
 pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String> {
-    let (is_v2, groups) = levels(machine, CONTROLLER);
+    let (is_v2, groups) = own_and_ancestor_groups(machine, CONTROLLER);
     let top = groups.last().ok_or("there is no cpuset cgroup here")?;
 
     let online = cpu_list(&machine.read("/sys/devices/system/cpu/online").unwrap_or_default());
@@ -163,8 +163,8 @@ struct Affinity {
     before: String,
 }
 
-/// Has interrupts leave processors for others; returns the files of those that did. The kernel
-/// places some itself.
+/// Moves interrupts from the processors `cpus` to `others`; returns the files of those that moved.
+/// Interrupts that the kernel itself places stay.
 fn move_interrupts(
     cpus: &str,
     others: &str,

@@ -10,7 +10,7 @@ use rustix::fs::{major, minor, stat};
 
 use super::{Context, Refusal, Undo, cgroup, file};
 use journal::Evidence;
-use machine::{Machine, cgroup::levels};
+use machine::{Machine, cgroup::own_and_ancestor_groups};
 
 /// The controller under version 1. No process of version 2 is in a group of that name.
 const V1_CONTROLLER: &str = "blkio";
@@ -72,7 +72,7 @@ struct TopGroup {
 
 impl TopGroup {
     fn find(machine: &Machine) -> Option<TopGroup> {
-        let (is_v2, groups) = levels(machine, V1_CONTROLLER);
+        let (is_v2, groups) = own_and_ancestor_groups(machine, V1_CONTROLLER);
         Some(TopGroup { is_v2, path: machine.path(groups.last()?) })
     }
 

@@ -4,8 +4,8 @@
 //! link stays a link. Here, too, nothing but a regular file is ever replaced:
 //!
 //! 1. [`Destination::check`] says before anything is measured that a path cannot be written. It
-//!    makes nothing, empties nothing, and opens nothing but regular files: opening a named pipe
-//!    waits for its reader, and opening some devices does something.
+//!    leaves nothing behind, empties nothing, and opens nothing but regular files and the terminal:
+//!    opening a named pipe waits for its reader, and opening some devices does something.
 //! 2. [`Destination::write`] follows the path again. A regular file, if it is one of this user's
 //!    under one name, and a new file are written beside their place and renamed, so that their
 //!    readers see the old one or the whole new one. Everything else is opened and written.
@@ -16,15 +16,16 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, OFlags};
+use rustix::io::Errno;
 
 use super::make::{options, program_options};
 use super::regular::special_kind;
-use super::strangers::{MAX_LINKS, check_author, check_links, too_many_links};
-use super::whole::replace;
+use super::strangers::{MAX_LINKS, check_author, check_links, real_folder, too_many_links};
+use super::whole::{check_new_file, replace};
 
 /// The names of stdout and stderr, which hold without /proc.
 const STREAMS: [(&str, StandardStream); 7] = [
@@ -36,6 +37,9 @@ const STREAMS: [(&str, StandardStream); 7] = [
     ("/dev/fd/2", StandardStream::Err),
     ("/proc/self/fd/2", StandardStream::Err),
 ];
+
+/// /dev/tty, which can be opened only by a process that has a terminal.
+const TERMINAL_DEVICE: (u32, u32) = (5, 0);
 
 /// A path that a user named, to be written.
 #[derive(Debug, Clone)]
@@ -61,21 +65,55 @@ enum Target {
     Opened(PathBuf),
 }
 
+/// What distinguishes a file from others.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// The path of a new file, without links.
+    Path(PathBuf),
+    /// The device and inode of one that is there.
+    Inode(u64, u64),
+}
+
+impl Target {
+    /// The place of a regular file or a new one.
+    fn place(&self) -> Option<Place> {
+        let inode = |found: &Metadata| Place::Inode(found.dev(), found.ino());
+        match self {
+            Target::StandardStream(_) => None,
+            Target::New(path) => Some(Place::Path(path.clone())),
+            Target::Regular(_, found) => Some(inode(found)),
+            Target::Opened(path) => {
+                fs::metadata(path).ok().filter(Metadata::is_file).as_ref().map(inode)
+            }
+        }
+    }
+}
+
 impl Destination {
     /// Checks that a path can be written, without writing there.
     ///
     /// # Errors
     /// It cannot be: a directory is missing, or it is one, or this user may not write it.
     pub fn check(name: &Path) -> io::Result<Destination> {
-        match follow(name)? {
+        match resolve_target(name)? {
             Target::StandardStream(_) => {}
             Target::New(path) => {
                 let folder = path.parent().unwrap_or(Path::new("/"));
                 rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?;
+                // Root has the right to write where the kernel makes no files, as in /sys.
+                check_new_file(&path)?;
             }
             // A file that is executed, or whose disk is read-only, can only be opened to read.
-            Target::Regular(path, _) => drop(open_for_writing(&path, OFlags::NOFOLLOW)?),
-            Target::Opened(path) => rustix::fs::access(&path, Access::WRITE_OK)?,
+            Target::Regular(path, there) => {
+                check_kernel_file(&path, &there)?;
+                drop(open_for_writing(&path, OFlags::NOFOLLOW)?);
+            }
+            Target::Opened(path) => {
+                rustix::fs::access(&path, Access::WRITE_OK)?;
+                if is_terminal_device(&path) {
+                    open_for_writing(&path, OFlags::empty())?;
+                }
+            }
         }
         Ok(Destination { name: name.to_path_buf() })
     }
@@ -87,12 +125,24 @@ impl Destination {
 
     /// True if this is stdout.
     pub fn is_stdout(&self) -> bool {
-        matches!(follow(&self.name), Ok(Target::StandardStream(StandardStream::Out)))
+        matches!(resolve_target(&self.name), Ok(Target::StandardStream(StandardStream::Out)))
     }
 
     /// True if writing may wait for somebody who reads.
     pub fn may_wait(&self) -> bool {
-        matches!(follow(&self.name), Ok(Target::StandardStream(_) | Target::Opened(_)))
+        matches!(resolve_target(&self.name), Ok(Target::StandardStream(_) | Target::Opened(_)))
+    }
+
+    /// True if this and another path lead to one file, of which only the last to be written would
+    /// stay. Streams and devices take both.
+    pub fn is_same_file(&self, other: &Destination) -> bool {
+        let [Ok(target), Ok(other)] = [self, other].map(|one| resolve_target(&one.name)) else {
+            return false;
+        };
+        match (target.place(), other.place()) {
+            (Some(place), Some(other)) => place == other,
+            _ => false,
+        }
     }
 
     /// Writes the file, in place of an older one. At a named pipe this waits until somebody reads
@@ -101,7 +151,16 @@ impl Destination {
     /// # Errors
     /// It cannot be written, also since whoever read it has gone away.
     pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        self.write_with(bytes, &options(), |mode| mode)
+        self.write_noting_wait(bytes, &|| {})
+    }
+
+    /// [`Destination::write`], which calls `note_wait` before it waits for the reader of a named
+    /// pipe.
+    ///
+    /// # Errors
+    /// As [`Destination::write`].
+    pub fn write_noting_wait(&self, bytes: &[u8], note_wait: &dyn Fn()) -> io::Result<()> {
+        self.write_with(bytes, &options(), |mode| mode, note_wait)
     }
 
     /// Writes a program, which whoever may read it may execute.
@@ -109,32 +168,33 @@ impl Destination {
     /// # Errors
     /// As [`Destination::write`].
     pub fn write_program(&self, bytes: &[u8]) -> io::Result<()> {
-        self.write_with(bytes, &program_options(), |mode| mode | (mode & 0o444) >> 2)
+        self.write_with(bytes, &program_options(), |mode| mode | (mode & 0o444) >> 2, &|| {})
     }
 
-    /// Writes the file: a new one with `options`, else with the mode that `new_mode` makes of the
-    /// old one's.
+    /// Writes the file: with `options` if it is new, and if it replaces an older one, with the mode
+    /// that `new_mode` computes from the older one's.
     fn write_with(
         &self,
         bytes: &[u8],
         options: &OpenOptions,
         new_mode: impl Fn(u32) -> u32,
+        note_wait: &dyn Fn(),
     ) -> io::Result<()> {
-        let written = match follow(&self.name)? {
+        let written = match resolve_target(&self.name)? {
             Target::StandardStream(StandardStream::Out) => write_stream(io::stdout().lock(), bytes),
             Target::StandardStream(StandardStream::Err) => write_stream(io::stderr().lock(), bytes),
             Target::New(path) => replace(&path, bytes, options, |_| Ok(())),
             Target::Regular(path, there) if is_replaceable(&path, &there) => {
                 let mode = new_mode(there.permissions().mode() & 0o777);
                 match replace_with_mode(&path, bytes, mode) {
-                    Err(error) if is_of_the_directory(&error) => {
+                    Err(error) if is_replacement_refused(&error) => {
                         truncate_and_write(&path, OFlags::NOFOLLOW, bytes)
                     }
                     replaced => replaced,
                 }
             }
             Target::Regular(path, _) => truncate_and_write(&path, OFlags::NOFOLLOW, bytes),
-            Target::Opened(path) => truncate_and_write(&path, OFlags::empty(), bytes),
+            Target::Opened(path) => write_opened(&path, bytes, note_wait),
         };
         written.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => io::Error::other("its reader has closed it"),
@@ -157,7 +217,7 @@ fn write_stream(mut stream: impl Write, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Follows a path to the file that would be written.
-fn follow(name: &Path) -> io::Result<Target> {
+fn resolve_target(name: &Path) -> io::Result<Target> {
     if let Some((_, stream)) = STREAMS.iter().find(|(known, _)| name == Path::new(known)) {
         return Ok(Target::StandardStream(*stream));
     }
@@ -165,17 +225,17 @@ fn follow(name: &Path) -> io::Result<Target> {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the path is empty"));
     }
 
-    let mut path = std::path::absolute(name)?;
+    let mut path = name.to_path_buf();
     for _ in 0..=MAX_LINKS {
         let (Some(folder), Some(file)) = (path.parent(), path.file_name()) else {
             return Err(directory_error());
         };
 
         check_links(folder)?;
-        let folder = fs::canonicalize(folder)?;
+        let folder = real_folder(folder).map_err(|error| name_missing(folder, error))?;
         let real_path = folder.join(file);
         let metadata = match fs::symlink_metadata(&real_path) {
-            // As of /dev/fd/9: nothing can be made there.
+            // A descriptor that is not open, such as /dev/fd/9: nothing can be made in /proc.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound && folder.starts_with("/proc") =>
             {
@@ -203,6 +263,37 @@ fn follow(name: &Path) -> io::Result<Target> {
     Err(too_many_links())
 }
 
+/// The error about a directory that cannot be found, which says what is missing of its path.
+fn name_missing(folder: &Path, error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
+    let parts = folder.ancestors().filter(|part| !part.as_os_str().is_empty());
+    let missing = parts.filter(|part| fs::symlink_metadata(part).is_err()).last();
+    let missing = missing.unwrap_or(folder).display();
+    io::Error::new(error.kind(), format!("the directory {missing} does not exist"))
+}
+
+/// Checks a file in /proc: root may open those that nobody can write.
+///
+/// # Errors
+/// It is one of those.
+fn check_kernel_file(path: &Path, found: &Metadata) -> io::Result<()> {
+    if path.starts_with("/proc") && found.permissions().mode() & 0o222 == 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "the kernel only lets it be read",
+        ));
+    }
+    Ok(())
+}
+
+/// True of the terminal of whichever process opens it.
+fn is_terminal_device(path: &Path) -> bool {
+    let (major, minor) = TERMINAL_DEVICE;
+    fs::metadata(path).is_ok_and(|found| found.rdev() == rustix::fs::makedev(major, minor))
+}
+
 fn directory_error() -> io::Error {
     io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")
 }
@@ -221,7 +312,6 @@ fn existing_target(folder: &Path, path: PathBuf, found: Metadata) -> io::Result<
         return Ok(Target::Regular(path, found));
     }
 
-    use std::os::unix::fs::FileTypeExt;
     if kind.is_socket() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a socket"));
     }
@@ -273,9 +363,9 @@ fn has_access_list(_: &Path) -> bool {
     true
 }
 
-/// True if a file cannot be replaced, which says nothing about writing it: its directory
-/// cannot be written, or it is mounted.
-fn is_of_the_directory(error: &io::Error) -> bool {
+/// True if a file cannot be replaced but may still be writable in its place: its directory cannot
+/// be written, or the file is a mount point.
+fn is_replacement_refused(error: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, ReadOnlyFilesystem, ResourceBusy};
     matches!(error.kind(), CrossesDevices | PermissionDenied | ReadOnlyFilesystem | ResourceBusy)
 }
@@ -283,6 +373,24 @@ fn is_of_the_directory(error: &io::Error) -> bool {
 fn open_for_writing(path: &Path, flags: OFlags) -> io::Result<File> {
     let flags = (flags | OFlags::NOCTTY).bits().cast_signed();
     options().write(true).custom_flags(flags).open(path)
+}
+
+/// Writes a device or a pipe; `note_wait` is called before this waits for a reader.
+fn write_opened(path: &Path, bytes: &[u8], note_wait: &dyn Fn()) -> io::Result<()> {
+    let is_pipe = fs::metadata(path)?.file_type().is_fifo();
+    if is_pipe {
+        // Its end would be the end of the report, so a pipe that is open already is the one to
+        // write.
+        match open_for_writing(path, OFlags::NONBLOCK) {
+            Ok(mut pipe) => {
+                rustix::io::ioctl_fionbio(&pipe, false)?;
+                return pipe.write_all(bytes);
+            }
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => note_wait(),
+            Err(error) => return Err(error),
+        }
+    }
+    truncate_and_write(path, OFlags::empty(), bytes)
 }
 
 /// Writes an existing file in its place, emptied first; devices and pipes are not emptied by that.
@@ -371,8 +479,8 @@ mod tests {
         symlink("turn", path("turn")).unwrap();
         let _socket = UnixListener::bind(path("socket")).unwrap();
         let table = [
-            ("none/file", "No such file or directory"),
-            ("to-none", "No such file or directory"),
+            ("none/file", "the directory "),
+            ("to-none", "the directory "),
             ("file/below", "Not a directory"),
             (".", "it is a directory"),
             ("new/", "it is a directory"),
@@ -385,8 +493,33 @@ mod tests {
             assert!(found.starts_with(why), "{name}: {found}");
         }
 
+        let missing = format!("the directory {} does not exist", path("none").display());
+        assert_eq!(why_not(&path("none/below/file")), missing);
+        for kernel_file in ["/sys/x", "/proc/version", "/proc/x"] {
+            assert!(Destination::check(Path::new(kernel_file)).is_err(), "{kernel_file}");
+        }
         assert_eq!(why_not(Path::new("")), "the path is empty");
         assert_eq!(why_not(Path::new("/")), "it is a directory");
+    }
+
+    #[test]
+    fn two_paths_lead_to_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("there"), "").unwrap();
+        fs::hard_link(path("there"), path("twin")).unwrap();
+        symlink("new", path("link")).unwrap();
+        for (one, other, expected) in [
+            (path("new"), path("new"), true),
+            (path("new"), path("link"), true),
+            (path("there"), path("twin"), true),
+            (path("new"), path("there"), false),
+            ("/dev/null".into(), "/dev/null".into(), false),
+            ("-".into(), "-".into(), false),
+        ] {
+            let [one, other] = [one, other].map(|path| Destination::check(&path).unwrap());
+            assert_eq!(one.is_same_file(&other), expected, "{one:?} {other:?}");
+        }
     }
 
     #[test]

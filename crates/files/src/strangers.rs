@@ -6,7 +6,7 @@
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// As many links as Linux follows.
 pub(crate) const MAX_LINKS: usize = 40;
@@ -20,7 +20,19 @@ const SHARED_DIRECTORY_MODE: u32 = 0o1002;
 /// # Errors
 /// One of them is a stranger's, or they lead in a circle.
 pub(crate) fn check_links(folder: &Path) -> io::Result<()> {
-    check_links_below(&std::path::absolute(folder)?, MAX_LINKS)
+    check_links_below(folder, MAX_LINKS)
+}
+
+/// The real path of a directory. A relative path stays as it is where it leads there and no path
+/// from `/` does: a directory above may be closed to this user, or the path too long.
+pub(crate) fn real_folder(folder: &Path) -> io::Result<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let real = fs::canonicalize(folder);
+    let is_usable = real.as_ref().is_ok_and(|real| real.is_dir());
+    if is_usable || folder.is_absolute() {
+        return real;
+    }
+    fs::metadata(folder).map(|_| folder.to_path_buf())
 }
 
 fn check_links_below(folder: &Path, links_left: usize) -> io::Result<()> {
@@ -31,7 +43,7 @@ fn check_links_below(folder: &Path, links_left: usize) -> io::Result<()> {
             continue;
         }
         let links_left = links_left.checked_sub(1).ok_or_else(too_many_links)?;
-        let parent = fs::canonicalize(path.parent().unwrap_or(Path::new("/")))?;
+        let parent = real_folder(path.parent().unwrap_or(Path::new("/")))?;
         check_author(&parent, path, &found)?;
         check_links_below(&parent.join(fs::read_link(path)?), links_left)?;
     }

@@ -1,4 +1,4 @@
-//! The owners of a path: nobody else may put anything in its place.
+//! Checks that nobody but this user and root can put anything in the place of a path.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -35,12 +35,13 @@ pub fn other_owner(path: &Path) -> Option<String> {
 fn check_components(path: &Path, user: u32) -> Result<(), String> {
     let path = std::path::absolute(path)
         .map_err(|error| format!("{} is no path ({error})", path.display()))?;
-    let top = fs::symlink_metadata("/").map_or(0, |top| top.uid());
+    let root_owner = fs::symlink_metadata("/").map_or(0, |root| root.uid());
     let mut ahead = components_reversed(&path);
     let mut walked = PathBuf::new();
     let mut links = 0;
     while let Some(part) = ahead.pop() {
         if part == ".." {
+            // `walked` has no links, so this is the directory above.
             walked.pop();
             continue;
         }
@@ -54,7 +55,7 @@ fn check_components(path: &Path, user: u32) -> Result<(), String> {
             }
             metadata => metadata.map_err(|error| inspection_error(&component, &error))?,
         };
-        check_component(&component, &metadata, user, top)?;
+        check_component(&component, &metadata, user, root_owner)?;
         if !metadata.is_symlink() {
             walked = component;
             continue;
@@ -82,25 +83,34 @@ fn components_reversed(path: &Path) -> Vec<OsString> {
     path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
 }
 
-fn check_component(component: &Path, found: &Metadata, user: u32, top: u32) -> Result<(), String> {
-    let owner = found.uid();
+/// Checks one component of a path by the rules of [`check_trusted`]; `root_owner` owns `/`.
+fn check_component(
+    component: &Path,
+    metadata: &Metadata,
+    user: u32,
+    root_owner: u32,
+) -> Result<(), String> {
+    let owner = metadata.uid();
     let name = component.display();
-    if ![user, 0, top].contains(&owner) {
+    if ![user, 0, root_owner].contains(&owner) {
         return Err(format!("{name} belongs to {}", user_name(owner)));
     }
 
-    let is_sticky = found.is_dir() && found.mode() & 0o1000 != 0;
-    if found.is_symlink() || is_sticky {
+    // The mode of a link means nothing.
+    let is_sticky = metadata.is_dir() && metadata.mode() & 0o1000 != 0;
+    if metadata.is_symlink() || is_sticky {
         return Ok(());
     }
-    if found.mode() & 0o002 != 0 {
+
+    if metadata.mode() & 0o002 != 0 {
         return Err(format!(
             "{name}, which belongs to {}, may be written by every user",
             user_name(owner)
         ));
     }
+
     let is_own = user != 0 && owner == user;
-    if found.mode() & 0o020 != 0 && !is_own {
+    if metadata.mode() & 0o020 != 0 && !is_own {
         return Err(format!(
             "{name}, which belongs to {}, may be written by its group",
             user_name(owner)

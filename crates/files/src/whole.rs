@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
@@ -33,7 +33,8 @@ pub fn write_atomically(target: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(target, bytes, &options(), |_| Ok(()))
 }
 
-/// Puts a file in a place where there is none, or another file or a link, and nothing else.
+/// Puts a file at `target`, in place of a regular file, a link or nothing; anything else is an
+/// error. `finish` is applied to the file before it gets its name.
 pub(crate) fn replace(
     target: &Path,
     bytes: &[u8],
@@ -48,15 +49,7 @@ pub(crate) fn replace(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {kind}")));
     }
 
-    // The partial file's name may be no longer than the system allows.
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
-    static WRITTEN: AtomicU64 = AtomicU64::new(0);
-    // Two hosts may have equal numbers of processes, but hardly at the same nanosecond; if so, the
-    // second is refused.
-    let moment = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos());
-    let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let partial = target.with_file_name(format!(".{name}.{}-{count}-{moment}", std::process::id()));
+    let partial = partial_path(target);
     let mut file = options.clone().write(true).create_new(true).open(&partial)?;
     let written = file
         .write_all(bytes)
@@ -67,6 +60,40 @@ pub(crate) fn replace(
         let _ = fs::remove_file(&partial);
     }
     written
+}
+
+/// Checks that a file can be made at `target`: with a file that has no name, or where the file
+/// system has none of these, beside it for a moment.
+///
+/// # Errors
+/// None can be made there.
+pub(crate) fn check_new_file(target: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::TMPFILE.bits().cast_signed();
+        let folder = target.parent().unwrap_or(Path::new("/"));
+        if options().write(true).custom_flags(flags).open(folder).is_ok() {
+            return Ok(());
+        }
+    }
+
+    let partial = partial_path(target);
+    options().write(true).create_new(true).open(&partial)?;
+    fs::remove_file(&partial)
+}
+
+/// The path of the unfinished file beside `target`: another for each call.
+fn partial_path(target: &Path) -> PathBuf {
+    // The name may be no longer than the system allows.
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    // Processes of two hosts may have the same number, but hardly at the same nanosecond; if so,
+    // `create_new` refuses the second.
+    let moment = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos());
+    let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    target.with_file_name(format!(".{name}.{}-{count}-{moment}", std::process::id()))
 }
 
 /// Waits until the names in a directory are on the disk.

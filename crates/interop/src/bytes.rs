@@ -83,7 +83,20 @@ fn decode(bytes: &[u8]) -> Result<String> {
     if lines.any(|line| line.eq_ignore_ascii_case(QUOTED_PRINTABLE)) {
         return Ok(from_utf8(&from_quoted_printable(bytes)));
     }
+    if let Some((text, units, order)) = split_before_utf16(bytes) {
+        return Ok(from_utf8(text) + &from_utf16(units, order));
+    }
     Ok(from_utf8(bytes))
+}
+
+/// Divides a file to which a shell of Windows has appended UTF-16, without a mark.
+fn split_before_utf16(bytes: &[u8]) -> Option<(&[u8], &[u8], ByteOrder)> {
+    let first_zero = bytes.iter().position(|byte| *byte == 0)?;
+    // The zero is the second byte of a letter, or the first.
+    [first_zero.saturating_sub(1), first_zero].into_iter().find_map(|start| {
+        let (text, units) = bytes.split_at(start);
+        guess_utf16_order(units).map(|order| (text, units, order))
+    })
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {
@@ -131,18 +144,22 @@ fn guess_utf16_order(bytes: &[u8]) -> Option<ByteOrder> {
     }
 }
 
+/// The mark at the beginning of a file in Unicode. Within a text, another file was appended there.
+const MARK: char = '\u{feff}';
+
 fn from_utf16(bytes: &[u8], order: ByteOrder) -> String {
     let units = bytes.chunks_exact(2).map(|pair| match order {
         ByteOrder::Little => u16::from_le_bytes([pair[0], pair[1]]),
         ByteOrder::Big => u16::from_be_bytes([pair[0], pair[1]]),
     });
-    char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    let chars = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
+    chars.filter(|char| *char != MARK).collect()
 }
 
 fn from_utf8(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
+        text.extend(chunk.valid().split(MARK));
         text.extend(chunk.invalid().iter().copied().map(char::from));
     }
     text
@@ -183,6 +200,13 @@ mod tests {
             assert_eq!(to_text(&bytes).unwrap(), text, "{bytes:?}");
         }
         assert_eq!(to_text(b"1.5 \xb5s").unwrap(), "1.5 µs");
+
+        let joined = ["\u{feff}", text, "\u{feff}", text].concat();
+        assert_eq!(to_text(joined.as_bytes()).unwrap(), [text, text].concat());
+        let long = text.repeat(100);
+        let end: Vec<u8> = "2.5 ms, ok\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let appended = [long.as_bytes(), &end].concat();
+        assert_eq!(to_text(&appended).unwrap(), format!("{long}2.5 ms, ok\n"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) struct PrintedRow {
     pub index: Option<String>,
     pub label: String,
     /// Baseline, result and index.
-    pub parts: [f64; 3],
+    pub numbers: [f64; 3],
 }
 
 /// The last line of an index.
@@ -54,7 +54,7 @@ impl PrintedIndex {
         suite_index: &str,
     ) -> Vec<String> {
         let mut differences = Vec::new();
-        let mut own_baselines = Vec::new();
+        let mut unpublished_baselines = Vec::new();
         for row in &self.rows {
             let index = self.find_index(row.index.as_deref().unwrap_or(suite_index), results);
             let part = index.and_then(|index| find_part(index, row, catalogue));
@@ -66,19 +66,19 @@ impl PrintedIndex {
                 ));
                 continue;
             };
-            let [baseline, ..] = row.parts;
+            let [baseline, ..] = row.numbers;
             if (baseline - part.baseline).abs() > HALF_DIGIT + BINARY_SLACK {
-                own_baselines
+                unpublished_baselines
                     .push(format!("{} by {baseline} instead of {}", part.label, part.baseline));
                 continue;
             }
             differences.extend(row.describe_difference(index, part));
         }
 
-        if !own_baselines.is_empty() {
+        if !unpublished_baselines.is_empty() {
             differences.push(format!(
                 "the report divides by baselines of its own ({}): the index here is by the published ones",
-                own_baselines.join(", ")
+                unpublished_baselines.join(", ")
             ));
             return differences;
         }
@@ -112,7 +112,7 @@ fn bare_label(label: &str) -> String {
 
 impl PrintedRow {
     fn describe_difference(&self, index: &Index, part: &Part) -> Option<String> {
-        let [_, result, printed] = self.parts;
+        let [_, result, printed] = self.numbers;
         let Part { score, label, .. } = part;
         if (result - score).abs() > 2.0 * HALF_DIGIT + BINARY_SLACK {
             return Some(format!(

@@ -134,11 +134,18 @@ pub(super) fn from_rfc3339_or_civil(text: &str) -> Option<String> {
     moment.ok().or_else(|| from_civil(text))
 }
 
+/// Reads `2019/05/01-10:00:00` and `2019/05/01 10:00:00`, whose zone is unknown.
+fn from_slashed(text: &str) -> Option<String> {
+    let forms = ["%Y/%m/%d-%H:%M:%S", "%Y/%m/%d %H:%M:%S"];
+    to_utc(forms.iter().find_map(|form| DateTime::strptime(form, text).ok())?)
+}
+
 /// Reads a time in any of these forms but the packed ones.
 pub(super) fn from_any_form(text: &str) -> Option<String> {
     let text = text.trim();
     from_rfc3339_or_civil(text)
         .or_else(|| from_mail(text))
+        .or_else(|| from_slashed(text))
         .or_else(|| from_unix_seconds(lines::measured_number(text)?))
         .or_else(|| Period::read(text)?.to_rfc3339())
 }

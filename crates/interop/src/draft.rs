@@ -273,7 +273,7 @@ impl<'a> Draft<'a> {
     /// Adds a reading of a text, with the host, date and facts that it has.
     pub fn add_reading(&mut self, reading: Reading) {
         self.set_host(&reading.host);
-        self.set_start(reading.started.clone());
+        self.set_start_or_quote(&reading.date, date::from_any_form(&reading.date));
         if reading.cpus > 0 {
             self.run.cpus = reading.cpus;
         }

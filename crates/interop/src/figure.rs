@@ -24,7 +24,6 @@ pub(crate) const MAX_MEASUREMENTS: usize = 10_000;
 /// Maximum values of a figure; where a program prints more, neighbours are averaged.
 const MAX_VALUES: usize = 1000;
 
-/// Maximum characters of a name.
 const MAX_NAME_CHARS: usize = 1000;
 
 /// Characters that a longer name keeps, before the mark in place of its end.
@@ -80,6 +79,9 @@ pub struct Measurement {
     pub gaps: Vec<NoValue>,
 }
 
+/// The facts in which two machines differ, and two parts of one run do not.
+const MACHINE_FACTS: [&str; 3] = ["cpu.model", "system.architecture", "system.os"];
+
 /// One number of a figure, or the reason why there is none.
 pub(crate) type Outcome = Result<f64, NoValue>;
 
@@ -89,8 +91,8 @@ pub(crate) struct Reading {
     /// Distinguishes this run from the others of its text; empty if it is the only one.
     pub label: String,
     pub host: String,
-    /// When the run began, as RFC 3339 has it.
-    pub started: Option<String>,
+    /// The words of the text for its date.
+    pub date: String,
     /// Processors online; 0 where the text does not say.
     pub cpus: usize,
     /// Name, label, group and value of facts of the machine.
@@ -98,7 +100,7 @@ pub(crate) struct Reading {
     /// Warnings for the report.
     pub notes: Vec<String>,
     figures: Vec<Measurement>,
-    /// The place of each figure, by its name, copies and unit.
+    /// The index of each figure in `figures`, by its name, copies and unit.
     places: BTreeMap<(String, u32, String), usize>,
     /// True if there were more than [`MAX_MEASUREMENTS`].
     pub is_overfull: bool,
@@ -107,7 +109,8 @@ pub(crate) struct Reading {
 impl Reading {
     /// Adds a value, or the reason why there is none, to the figure of this heading.
     ///
-    /// A figure of the same name in another unit is a figure of its own, with the unit in its name.
+    /// A figure of the same name in another unit is a figure of its own: the unit is added to its
+    /// name, or `#2` if it has no unit.
     pub fn add_outcome(&mut self, heading: &Heading<'_>, outcome: Outcome) {
         let (mut name, unit) = (clean_name(&heading.label), clean_name(heading.unit));
         if !self.places.contains_key(&(name.clone(), heading.copies, unit.clone()))
@@ -116,7 +119,7 @@ impl Reading {
             name = format!("{name} {}", if unit.is_empty() { "#2" } else { &unit });
         }
 
-        let Some(place) = self.place_of(name, unit, heading) else {
+        let Some(place) = self.find_or_add(name, unit, heading) else {
             self.is_overfull = true;
             return;
         };
@@ -126,8 +129,9 @@ impl Reading {
         }
     }
 
-    /// The place of a figure, which is added if need be; `None` if there are too many.
-    fn place_of(&mut self, name: String, unit: String, heading: &Heading<'_>) -> Option<usize> {
+    /// Finds or adds the figure of a heading, whose name and unit are given as they are kept: its
+    /// index, or `None` if there are too many figures.
+    fn find_or_add(&mut self, name: String, unit: String, heading: &Heading<'_>) -> Option<usize> {
         let key = (name.clone(), heading.copies, unit.clone());
         if let Some(place) = self.places.get(&key) {
             return Some(*place);
@@ -182,6 +186,21 @@ impl Reading {
     /// True if both have a figure of the same name, copies and unit.
     pub fn shares_figures_with(&self, other: &Reading) -> bool {
         self.places.keys().any(|key| other.places.contains_key(key))
+    }
+
+    /// True if both say what machine they are of, and it is not the same.
+    pub fn is_of_another_machine_than(&self, other: &Reading) -> bool {
+        let differ = |own: &str, other: &str| !own.is_empty() && !other.is_empty() && own != other;
+        let has_other_cpus = self.cpus > 0 && other.cpus > 0 && self.cpus != other.cpus;
+        has_other_cpus
+            || differ(&self.host, &other.host)
+            || MACHINE_FACTS.iter().any(|name| differ(self.fact(name), other.fact(name)))
+    }
+
+    /// The value of a fact; empty where it is not known.
+    fn fact(&self, wanted: &str) -> &str {
+        let fact = self.facts.iter().find(|[name, ..]| name == wanted);
+        fact.map_or("", |[.., value]| value)
     }
 
     /// Adds the figures and notes of another reading of the same run.

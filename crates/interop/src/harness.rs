@@ -117,13 +117,18 @@ impl Kind {
     }
 }
 
-/// Makes runs of the documents of one text: a document that has no figure in common with the one
-/// before is a part of its run.
+/// Makes runs of the documents of one text: a document of the same machine that has no figure in
+/// common with the one before is a part of its run.
 fn join_documents(documents: impl Iterator<Item = Reading>) -> Vec<Reading> {
     let mut runs: Vec<Reading> = Vec::new();
     for document in documents {
         match runs.last_mut() {
-            Some(last) if !last.shares_figures_with(&document) => last.merge(document),
+            Some(last)
+                if !last.shares_figures_with(&document)
+                    && !last.is_of_another_machine_than(&document) =>
+            {
+                last.merge(document);
+            }
             _ => runs.push(document),
         }
     }
@@ -157,11 +162,13 @@ impl FromStr for Harness {
 }
 
 impl Harness {
-    /// The figures that one execution of a round printed, in any encoding that `import` reads: of a
-    /// figure that it repeats the median, and of a list of numbers the quantile `tail`.
+    /// The figures that one execution of a round printed, in any encoding that `import` reads. A
+    /// figure that is printed repeatedly has its median. With a `tail`, each list of numbers and
+    /// each histogram becomes a figure: its quantile.
     ///
     /// # Errors
-    /// There is no figure, or more than a journal may have; or a list is missing or too short.
+    /// There is no figure, or more than a journal may have. With a `tail`, there is no list or
+    /// histogram, or one has too few values or is damaged.
     pub fn printed(
         self,
         content: &(impl AsRef<[u8]> + ?Sized),
@@ -202,6 +209,8 @@ pub fn measurements(kind: Option<Kind>, text: &str) -> Result<Vec<Measurement>> 
     measurements_with(kind, text, None)
 }
 
+/// The figures of [`measurements`]. With a `tail`, each list of numbers and each histogram in JSON
+/// becomes a figure: its quantile.
 fn measurements_with(
     kind: Option<Kind>,
     text: &str,
@@ -210,11 +219,14 @@ fn measurements_with(
     let text = to_plain(text);
     let text = output_of_events(&text).unwrap_or(text);
     let text = &with_whole_end(&text);
+
     let documents = match tail {
         Some(tail) => tail.reduce_documents(documents(text))?,
         None => documents(text),
     };
     let runs = match read_runs(kind, &documents, text) {
+        // The text is of no kind, so it may be another suite's. What is said there about it goes
+        // before `error`.
         Err(error) if kind.is_none() && choose_kind(&documents, text).is_none() => {
             read_suite(text).map_err(|refusal| refusal.unwrap_or(error))?
         }
@@ -226,7 +238,7 @@ fn measurements_with(
 /// The runs of a text of another suite, such as sysbench or fio, as `import` reads them.
 ///
 /// # Errors
-/// It is none, or cannot be read, with the reason if its format is known.
+/// `None` if the text's format is not known or it has no figure; otherwise why it cannot be read.
 fn read_suite(text: &str) -> Result<Vec<Reading>, Option<Error>> {
     static CATALOGUE: LazyLock<Result<Catalogue>> = LazyLock::new(Catalogue::load);
 
@@ -381,7 +393,18 @@ pub(crate) fn output_of_events(text: &str) -> Option<String> {
         let output = event["Output"].as_str()?.to_owned();
         Some((text::string_at(&event, &["Package"]), output))
     });
-    Some(outputs.grouped().into_iter().flat_map(|(_, outputs)| outputs).collect())
+    let whole: String = outputs.grouped().into_iter().flat_map(|(_, outputs)| outputs).collect();
+    Some(whole + &cut_output(text).unwrap_or_default())
+}
+
+/// The beginning of the output in a last event that was cut.
+fn cut_output(text: &str) -> Option<String> {
+    let last = text.lines().next_back().filter(|line| line.starts_with('{'))?;
+    if parse_event(last).is_some() {
+        return None;
+    }
+    let (_, output) = last.split_once("\"Output\":\"")?;
+    Some(output.replace("\\t", "\t").trim_end_matches('\\').to_owned())
 }
 
 fn parse_event(line: &str) -> Option<Value> {

@@ -244,7 +244,7 @@ pub fn import(
     let text = harness::output_of_events(&text).unwrap_or(text);
     let draft = Draft::new(file_name, catalogue);
 
-    // First of all: some writers of these tables put words where JSON has numbers.
+    // Such a table is read from the text itself, which has the order and repetition of its keys.
     if let Some(table) = runs::find_table(&text) {
         let journals = runs::read(&table, &draft)?;
         journals.iter().try_for_each(Journal::check)?;
@@ -274,6 +274,7 @@ pub fn import(
         return read_parts(&divide_runs(reader, &whole), &draft, notes);
     }
 
+    // Next to damaged JSON a plain object is not read: the damage is reported.
     let (objects, _) = known_documents(others, is_plain);
     if !objects.is_empty() && damage.is_none() {
         let notes = describe_surroundings(&text, &objects);
@@ -418,7 +419,8 @@ fn divide_runs<'t>(reader: &'static Reader, text: &Text<'t>) -> Vec<Part<'t>> {
     texts.into_iter().map(|text| Part { reader, text }).collect()
 }
 
-/// The journals of all parts; the notes become warnings of the first.
+/// The journals of all parts. The notes, and what was wrong in runs without a result, become
+/// warnings of the first journal.
 ///
 /// # Errors
 /// There are more than [`MAX_RUNS`] parts, a part cannot be read, or none has a result.
@@ -428,17 +430,20 @@ fn read_parts(
     mut notes: Vec<String>,
 ) -> Result<Vec<Journal>> {
     ensure!(parts.len() <= MAX_RUNS, "it has more than {MAX_RUNS} runs; import a part of it");
+
     let mut journals = Vec::new();
     for part in parts {
-        let read = (part.reader.read)(&part.text, draft.clone())?;
-        let (full, empty): (Vec<Journal>, Vec<Journal>) = read.into_iter().partition(has_result);
-        if full.is_empty() && parts.len() > 1 {
+        let runs = (part.reader.read)(&part.text, draft.clone())?;
+        let (runs, empty_runs): (Vec<Journal>, Vec<Journal>) =
+            runs.into_iter().partition(has_result);
+        // If it is the only part, the error below says so.
+        if runs.is_empty() && parts.len() > 1 {
             let line = part.text.first_line();
             notes.push(format!("what begins at line {line} has no result: it is left out"));
         }
-        let warnings = empty.into_iter().flat_map(|journal| journal.warnings);
+        let warnings = empty_runs.into_iter().flat_map(|run| run.warnings);
         notes.extend(warnings.map(|warning| warning.text));
-        journals.extend(full);
+        journals.extend(runs);
     }
 
     let Some(first) = journals.first_mut() else {

@@ -39,8 +39,8 @@ pub(super) struct ScoreLine {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct IndexRow {
     pub label: String,
-    /// Baseline, result and index; a test without a baseline has only a result.
-    pub parts: Option<[f64; 3]>,
+    /// Baseline, result and index; `None` for a test without a baseline, which has a result alone.
+    pub numbers: Option<[f64; 3]>,
 }
 
 /// The last line of an index.
@@ -123,14 +123,14 @@ pub(super) fn is_index_heading(line: &str) -> bool {
 pub(super) fn parse_index_row(line: &str) -> Option<IndexRow> {
     let mut words = line.split_whitespace().rev();
     let (index, result, baseline) = (words.next()?, words.next()?, words.next()?);
-    let parts = match (index, baseline) {
+    let numbers = match (index, baseline) {
         ("---", "---") => {
             measured_number(result)?;
             None
         }
         _ => Some([measured_number(baseline)?, measured_number(result)?, measured_number(index)?]),
     };
-    Some(IndexRow { label: join_label(words)?, parts })
+    Some(IndexRow { label: join_label(words)?, numbers })
 }
 
 pub(super) fn parse_total(line: &str) -> Option<Total> {
@@ -225,8 +225,8 @@ mod tests {
         let line =
             parse_index_row("File Copy 256 bufsize 500 maxblocks 1655.0 229505.4 1386.7").unwrap();
         assert_eq!(line.label, "File Copy 256 bufsize 500 maxblocks");
-        assert_eq!(line.parts, Some([1655.0, 229_505.4, 1386.7]));
-        assert_eq!(parse_index_row("Arithoh   ---  5.0  ---").unwrap().parts, None);
+        assert_eq!(line.numbers, Some([1655.0, 229_505.4, 1386.7]));
+        assert_eq!(parse_index_row("Arithoh   ---  5.0  ---").unwrap().numbers, None);
         assert_eq!(parse_index_row("1655.0 229505.4 1386.7"), None);
         assert_eq!(parse_index_row("System Call Overhead 15000.0 29"), None);
         assert!(is_index_heading("System Benchmarks Index Values BASELINE RESULT INDEX"));

@@ -148,6 +148,7 @@ impl<'t> Reader<'_, 't> {
         } else if let Some(section) = &mut self.section {
             section.read_line(line);
         } else if pass_number(line).is_some() {
+            // A pass without a title is of no known test. It has one warning, not one per field.
             self.draft.skip_line(number, line);
         }
     }

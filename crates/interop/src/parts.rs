@@ -78,35 +78,50 @@ impl Starts {
     }
 }
 
-/// Notes where runs begin in a text whose benchmark may be repeated: at lines of others before the
-/// head of a repetition, as `patched:`, unless the same lines stand before the one above it, as the
-/// command has it that was repeated.
-pub(super) fn note_starts_at_words(
+/// Notes where runs begin in the output of a benchmark that was repeated, where each repetition
+/// begins with a head. Lines of others above a head are its caption:
+///
+/// ```text
+/// master:
+/// $ hackbench 10
+/// Running in process mode …        a head, of the first run
+/// Time: 1.234
+/// $ hackbench 10                   the caption above ends in this, so the run goes on
+/// Running in process mode …
+/// Time: 1.256
+/// patched:                         another caption: the second run begins here
+/// $ hackbench 10
+/// Running in process mode …
+/// ```
+///
+/// `is_own` is true of the benchmark's lines that are no heads. A head without a caption goes on
+/// with the run.
+pub(super) fn note_starts_at_captions(
     text: &Text<'_>,
     starts: &mut Starts,
     is_head: fn(&str) -> bool,
     is_own: fn(&str) -> bool,
 ) {
-    let mut words: Vec<&str> = Vec::new();
-    let mut words_above: Option<Vec<&str>> = None;
+    let mut caption: Vec<&str> = Vec::new();
+    let mut last_caption: Option<Vec<&str>> = None;
     for (number, line) in text.lines() {
         let line = line.trim();
-        let is_of_others = !is_head(line) && !is_own(line);
-        if is_of_others && !line.is_empty() {
-            if words.is_empty() {
-                starts.may_begin(number);
-            }
-            words.push(line);
-        }
         if !is_head(line) {
+            if !is_own(line) && !line.is_empty() {
+                if caption.is_empty() {
+                    starts.may_begin(number);
+                }
+                caption.push(line);
+            }
             continue;
         }
 
-        if words_above.as_ref().is_some_and(|above| !above.ends_with(&words)) {
+        // Every caption ends with an empty one.
+        if last_caption.as_ref().is_some_and(|last| !last.ends_with(&caption)) {
             starts.begin_another(number);
         }
-        if words_above.is_none() || !words.is_empty() {
-            words_above = Some(std::mem::take(&mut words));
+        if last_caption.is_none() || !caption.is_empty() {
+            last_caption = Some(std::mem::take(&mut caption));
         }
         starts.go_on();
     }

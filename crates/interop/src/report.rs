@@ -196,7 +196,8 @@ impl<'a> Reader<'a> {
             Part::Index => match lines::parse_index_row(line) {
                 Some(row) => {
                     let index = self.index.clone();
-                    let row = row.parts.map(|parts| PrintedRow { index, label: row.label, parts });
+                    let label = row.label;
+                    let row = row.numbers.map(|numbers| PrintedRow { index, label, numbers });
                     self.printed_index().rows.extend(row);
                 }
                 None => self.draft.skip_line(number, line),

@@ -173,7 +173,7 @@ fn read_run(table: &Object, name: &str, run: &Node, mut draft: Draft<'_>) -> Res
     Ok(journal)
 }
 
-/// Adds the cell of a test, with its score.
+/// Adds the cell of a test, with its score. Errors name the test and its `run`.
 fn add_test(draft: &mut Draft<'_>, run: &str, label: &str, test: &Node) -> Result<()> {
     let wrong = |found: &str, key: &str, wanted: &str| {
         anyhow!("it has {found} as the {key} of '{}' in {run}; {wanted}", excerpt(label))

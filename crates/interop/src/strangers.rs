@@ -45,7 +45,12 @@ const fn unread(signs: &'static [&'static str], name: &'static str) -> Stranger 
 }
 
 /// The formats; the first one that has a sign in the text is named.
-const STRANGERS: [Stranger; 104] = [
+const STRANGERS: [Stranger; 105] = [
+    stranger(
+        &["\"identifier\": \"pts/", "\"identifier\":\"pts/", ",HIB,", ",LIB,"],
+        "JSON or CSV of the Phoronix Test Suite",
+        "composite.xml of the result",
+    ),
     stranger(
         &["^Content-Transfer-Encoding: base64"],
         "a mail with an encoded text",

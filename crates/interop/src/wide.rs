@@ -22,7 +22,6 @@ pub(super) fn recognises(text: &Text<'_>) -> bool {
     text.raw.trim_start().starts_with(&format!("{COPIES_COLUMN},"))
 }
 
-/// Notes where tables begin.
 pub(super) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     for (number, line) in text.lines() {
         if line.trim_start().starts_with(COPIES_COLUMN) {
@@ -31,10 +30,9 @@ pub(super) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     }
 }
 
-/// Reads a table.
-///
 /// # Errors
-/// A line has more or fewer fields than there are tests, or one that is not a score: which.
+/// A line has more or fewer fields than the head, begins with no number of copies, or has a field
+/// that is not a score: which.
 pub(super) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     draft.warn(
         "UnixBench's CSV has no system, no units and no number of samples; the report next to it has them".to_owned(),

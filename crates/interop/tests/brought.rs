@@ -1085,3 +1085,111 @@ fn a_result_without_a_figure_is_named() {
         assert_eq!(lines(content), [expected]);
     }
 }
+
+#[test]
+fn documents_of_two_machines_are_two_runs() {
+    let gbench = |host: &str, name: &str| {
+        format!(
+            r#"{{"context": {{"date": "2019/05/01-10:00:00", "host_name": "{host}", "num_cpus": 4}},
+                "benchmarks": [{{"name": "{name}", "real_time": 5.0, "time_unit": "ms"}}]}}"#
+        )
+    };
+    let runs = |files: [String; 2]| {
+        let catalogue = Catalogue::load().unwrap();
+        interop::import("x", files.join("\n").as_bytes(), &catalogue).unwrap().len()
+    };
+    assert_eq!(runs([gbench("alpha", "A"), gbench("alpha", "B")]), 1);
+    assert_eq!(runs([gbench("alpha", "A"), gbench("beta", "B")]), 2);
+
+    let go = |cpu: &str, name: &str| format!("cpu: {cpu}\nBenchmark{name}-4 10 50 ns/op\n");
+    assert_eq!(runs([go("i7", "A"), go("i7", "B")]), 1);
+    assert_eq!(runs([go("i7", "A"), go("Neoverse", "B")]), 2);
+}
+
+#[test]
+fn hyperfine_results_of_one_command_are_figures_of_their_own() {
+    let results = |first: &str, second: &str| {
+        format!(
+            r#"{{"results": [{{"command": "make", "mean": 1.0, {first}}},
+                           {{"command": "make", "mean": 2.0, {second}}}]}}"#
+        )
+    };
+
+    // Versions before 1.11 have one parameter, without its name.
+    assert_lines(
+        results(r#""parameter": "1""#, r#""parameter": "2""#),
+        &["hyperfine", "make (parameter = 1): 1 s lower", "make (parameter = 2): 2 s lower"],
+    );
+    assert_lines(
+        results(r#""parameter": null"#, r#""user": 0.1"#),
+        &[
+            "hyperfine",
+            "make: 1 s lower",
+            "make #2: 2 s lower",
+            "! 'make' is there more than once: this is #2",
+        ],
+    );
+}
+
+#[test]
+fn sysbench_names_what_it_was_told_to_do() {
+    let limit = SYSBENCH.replace("limit: 10000", "limit: 20000");
+    assert_eq!(lines(&limit)[1], "sysbench cpu events (limit 20000): 1000 1/s");
+
+    // With --report-checkpoints the whole report stands last.
+    let (head, report) = SYSBENCH.split_once("CPU speed:").unwrap();
+    let checkpoint = report.replace("1000.00", "900.00").replace("1.00", "9.00");
+    assert_eq!(lines(format!("{head}CPU speed:{checkpoint}CPU speed:{report}")), lines(SYSBENCH));
+}
+
+#[test]
+fn fio_jobs_that_failed_have_a_reason_and_percentiles_that_were_asked_for_are_kept() {
+    let job = |name: &str, error: u32| {
+        format!(
+            r#"{{"jobname": "{name}", "error": {error}, "read": {{"total_ios": 9, "iops": 5.0, "bw": 7,
+                "clat_ns": {{"mean": 1000.0, "percentile": {{"90.000000": 2000, "99.900000": 3000}}}}}}}}"#
+        )
+    };
+    let file =
+        format!(r#"{{"fio version": "fio-3.28", "jobs": [{}, {}]}}"#, job("a", 0), job("b", 28));
+    assert_has(
+        &file,
+        &[
+            "a read clat p90: 2 us lower",
+            "a read clat p99.9: 3 us lower",
+            "! 'b read iops' has no value: it failed with error 28",
+        ],
+    );
+}
+
+#[test]
+fn a_list_of_figures_may_have_elements_without_a_name() {
+    assert_lines(
+        r#"[{"name": "a", "unit": "ms", "value": 1}, {"unit": "s", "value": 3}, {"name": "c", "unit": "ms", "value": "7"}]"#,
+        &[
+            "JSON",
+            "a: 1 ms lower",
+            "c: 7 ms lower",
+            "! element 2 of its list has no name: it is left out",
+        ],
+    );
+}
+
+#[test]
+fn google_benchmarks_statistics_of_ones_own_are_figures() {
+    assert_lines(
+        r#"{"context": {"num_cpus": 4}, "benchmarks": [{"name": "BM_max", "run_name": "BM", "run_type": "aggregate",
+            "aggregate_name": "max", "real_time": 5.0, "time_unit": "ms"}]}"#,
+        &["Google Benchmark", "BM max: 5 ms lower"],
+    );
+}
+
+#[test]
+fn a_cut_event_of_go_test_names_its_benchmark() {
+    let event = |output: &str| format!(r#"{{"Action":"output","Package":"p","Output":"{output}"#);
+    let whole = event(r"BenchmarkA-8 \t 100\t 938 ns/op\n") + "\"}\n";
+    let cut = event(r"BenchmarkB-8 \t 100\t 938");
+
+    let found = lines(whole + &cut);
+    assert!(found.iter().any(|line| line.starts_with("! 'BenchmarkB'")), "{found:?}");
+}

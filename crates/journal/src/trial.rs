@@ -60,7 +60,7 @@ pub struct Trial {
 /// How long a sandbox took to start and to stop, and the memory of several of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StartTimes {
-    /// From nothing until its condition was on, in ms.
+    /// The time of the script that starts it, in ms.
     pub enter_ms: f64,
     /// From then until the program in it was ready, in ms.
     pub ready_ms: f64,

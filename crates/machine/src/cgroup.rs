@@ -88,7 +88,7 @@ fn quota_settings(
 
 /// The smallest quota in force, in CPUs, and the command that lifts it; `None` without one.
 pub fn cpu_quota(machine: &Machine) -> Option<(f64, String)> {
-    let (v2, groups) = levels(machine, "cpu");
+    let (v2, groups) = own_and_ancestor_groups(machine, "cpu");
     let (unlimited, file) = if v2 { ("max", "cpu.max") } else { ("-1", "cpu.cfs_quota_us") };
 
     let (quota, group) = groups
@@ -103,7 +103,7 @@ pub fn cpu_quota(machine: &Machine) -> Option<(f64, String)> {
 
 /// Bytes of memory that the groups allow; `None` without a limit.
 pub fn memory_max(machine: &Machine) -> Option<u64> {
-    let (v2, groups) = levels(machine, "memory");
+    let (v2, groups) = own_and_ancestor_groups(machine, "memory");
     groups.iter().filter_map(|group| memory_limit(machine, group, v2)).min()
 }
 
@@ -120,7 +120,7 @@ pub struct Memory {
 
 /// The memory of each group that has a limit. Cached files that could be dropped count as free.
 pub fn memories(machine: &Machine) -> Vec<Memory> {
-    let (v2, groups) = levels(machine, "memory");
+    let (v2, groups) = own_and_ancestor_groups(machine, "memory");
     groups.iter().filter_map(|group| read_memory(machine, group, v2)).collect()
 }
 
@@ -141,13 +141,13 @@ fn read_memory(machine: &Machine, group: &str, v2: bool) -> Option<Memory> {
 
 /// Processes and threads the groups allow; `None` without a limit.
 pub fn pids_max(machine: &Machine) -> Option<u64> {
-    let (_, groups) = levels(machine, "pids");
+    let (_, groups) = own_and_ancestor_groups(machine, "pids");
     groups.iter().filter_map(|group| machine.number(&format!("{group}/pids.max"))).min()
 }
 
 /// Processes and threads that can still be started; `None` without a limit.
 pub fn pids_left(machine: &Machine) -> Option<u64> {
-    let (_, groups) = levels(machine, "pids");
+    let (_, groups) = own_and_ancestor_groups(machine, "pids");
     let mut fewest = None;
     for group in groups {
         if let Some(limit) = machine.number::<u64>(&format!("{group}/pids.max")) {
@@ -179,9 +179,9 @@ fn to_cpus(quota_us: f64, period_us: f64) -> Option<f64> {
 }
 
 /// The directories of this process's group for `controller` and of the visible groups above it, its
-/// own first; and before them, true if they are of version 2. Without such a group it is (true,
-/// none); there is no directory if the tree is not mounted.
-pub fn levels(machine: &Machine, controller: &str) -> (bool, Vec<String>) {
+/// own first; the boolean is true if they are of version 2. Without such a group it is true, and
+/// there are no directories, as there are none if the tree is not mounted.
+pub fn own_and_ancestor_groups(machine: &Machine, controller: &str) -> (bool, Vec<String>) {
     let Some(Membership { v2, path }) = find_membership(machine, controller) else {
         return (true, Vec::new());
     };

@@ -20,7 +20,6 @@ const DEBUG_OPTIONS: [&str; 14] = [
     "KCOV_INSTRUMENT_ALL",
 ];
 
-/// The kernel's release.
 pub fn release(machine: &Machine) -> Option<String> {
     machine.read("/proc/sys/kernel/osrelease")
 }
@@ -37,7 +36,6 @@ pub fn kernel_symbols(machine: &Machine) -> Option<String> {
     machine.read("/proc/kallsyms")
 }
 
-/// The kernel's command line.
 pub fn command_line(machine: &Machine) -> Option<String> {
     machine.read("/proc/cmdline")
 }

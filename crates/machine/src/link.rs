@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::{Machine, mounts};
 
-/// A link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its capacity without its coding, in MB/s.

@@ -82,7 +82,7 @@ pub fn sample(machine: &Machine) -> Sample {
         psi_cpu_s: pressure("cpu"),
         psi_io_s: pressure("io"),
         psi_memory_s: pressure("memory"),
-        load1: words.next().and_then(parse_seconds),
+        load1: words.next().and_then(parse_amount),
         procs_running: words.nth(2).and_then(parse_running),
         frequency_mhz: frequency::now_mhz(machine),
         temperature_c: hottest_celsius(machine),
@@ -103,7 +103,7 @@ fn read_cpu_seconds(machine: &Machine) -> Option<CpuSeconds> {
         .next()?
         .strip_prefix("cpu ")?
         .split_whitespace()
-        .map_while(parse_seconds)
+        .map_while(parse_amount)
         .map(|ticks| ticks / ticks_per_second)
         .collect();
 
@@ -121,11 +121,11 @@ fn read_cpu_seconds(machine: &Machine) -> Option<CpuSeconds> {
 pub fn stalled_seconds(pressure: &str) -> Option<f64> {
     let some_line = pressure.lines().find(|line| line.starts_with("some "))?;
     let total = some_line.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
-    Some(parse_seconds(total)? / 1e6)
+    Some(parse_amount(total)? / 1e6)
 }
 
-/// A number that can be a duration; /proc has no others.
-fn parse_seconds(text: &str) -> Option<f64> {
+/// A number that can be a time or a load: finite, and not negative.
+fn parse_amount(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
 }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_duration() {
-        let read = ["1.5", "-1", "inf", "NaN", "x"].map(parse_seconds);
+        let read = ["1.5", "-1", "inf", "NaN", "x"].map(parse_amount);
         assert_eq!(read, [Some(1.5), None, None, None, None]);
     }
 

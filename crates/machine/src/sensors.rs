@@ -98,7 +98,6 @@ pub struct Sensors {
 }
 
 impl Sensors {
-    /// Looks for sensors.
     pub fn find(machine: &Machine) -> Sensors {
         let mut sensors = Sensors {
             machine: machine.clone(),
@@ -221,7 +220,7 @@ impl Sensors {
             let driver =
                 to_short_line(&self.machine.read(&format!("{folder}/name")).unwrap_or(chip));
             for file in self.machine.list(&folder) {
-                let Some((channel, what)) = file.split_once('_') else {
+                let Some((channel, attribute)) = file.split_once('_') else {
                     continue;
                 };
 
@@ -231,13 +230,13 @@ impl Sensors {
                     "{driver} {}",
                     to_short_line(&label.unwrap_or_else(|| channel.to_owned()))
                 );
-                if channel.starts_with("temp") && what == "input" {
+                if channel.starts_with("temp") && attribute == "input" {
                     drivers.insert(driver.clone());
                     let limits = ["crit", "max"].map(|limit| format!("{folder}/{channel}_{limit}"));
                     self.add_temperature(name, path, limits.iter().map(String::as_str));
-                } else if channel.starts_with("power") && (what == "input" || what == "average") {
+                } else if channel.starts_with("power") && matches!(attribute, "input" | "average") {
                     // A channel with both files is added once, by its input.
-                    let has_both = what == "average"
+                    let has_both = attribute == "average"
                         && self.machine.exists(&format!("{folder}/{channel}_input"));
                     if !has_both {
                         let name = make_unique(name, self.powers.iter().map(|probe| &probe.name));
@@ -250,14 +249,16 @@ impl Sensors {
         drivers
     }
 
-    /// Finds the thermal zones, but those that a sensor chip of `drivers` has too.
+    /// Finds the thermal zones, except those that a sensor chip of one of `drivers` shows too.
     fn find_zones(&mut self, drivers: &BTreeSet<String>) {
         for zone in self.machine.numbered(THERMAL, "thermal_zone") {
             let folder = format!("{THERMAL}/{zone}");
             let kind = to_short_line(&self.machine.read(&format!("{folder}/type")).unwrap_or(zone));
             // The kernel makes a sensor chip of a zone, with dashes replaced.
             let is_chip = drivers.contains(&kind) || drivers.contains(&kind.replace('-', "_"));
-            if is_chip || (kind == "x86_pkg_temp" && drivers.contains("coretemp")) {
+            // Both are the package's sensor.
+            let is_coretemp = kind == "x86_pkg_temp" && drivers.contains("coretemp");
+            if is_chip || is_coretemp {
                 continue;
             }
 
@@ -307,13 +308,14 @@ impl Sensors {
 
             let known_names = self.meters.iter().map(|meter| &meter.counter.name);
             let name = make_unique(domain.counter.name, known_names);
-            let limit = machine
-                .number::<f64>(&format!("{POWERCAP}/{}/constraint_0_power_limit_uw", domain.zone));
-            if let Some(watts) =
-                limit.map(|limit| limit / 1e6).filter(|watts| (0.1..1e5).contains(watts))
-            {
+
+            let limit_path = format!("{POWERCAP}/{}/constraint_0_power_limit_uw", domain.zone);
+            let limit_watts = machine.number::<f64>(&limit_path).map(|microwatts| microwatts / 1e6);
+            // A limit of 0 or of more than 100 kW was never set.
+            if let Some(watts) = limit_watts.filter(|watts| (0.1..1e5).contains(watts)) {
                 self.limits.power.insert(name.clone(), watts);
             }
+
             let counter = EnergyCounter { name, ..domain.counter };
             self.meters.push(Meter { counter, before: None });
         }

@@ -34,7 +34,8 @@ pub struct Measured {
     pub undirected: Vec<String>,
     /// True if `unseen` and `undirected` make the run a failure.
     pub is_gate_strict: bool,
-    /// Limits of counts and quantiles that the run leaves undecided, a sentence each.
+    /// Limits of counts and quantiles that the run leaves undecided, and figures that failed under
+    /// the reference, a sentence each.
     pub vague: Vec<String>,
     /// A directory that is removed when this is dropped.
     pub(super) discarded: Option<Discarded>,
@@ -154,6 +155,18 @@ fn gate_failures(results: &Results, gates: &[Gate]) -> Vec<String> {
         format!("{} is missing {}: {}", gap.label, describe_arm(&gap.key, view), gap.reason)
     });
     losses.map(|loss| describe_loss(loss, view)).chain(missing).collect()
+}
+
+/// The printed figures that failed in every execution of the reference, a sentence each: no gate
+/// can judge what the others printed.
+pub(super) fn unjudged_figures(results: &Results, cost: &Cost) -> Vec<String> {
+    let against = &cost.against;
+    let failed = results.errors.iter().filter(|gap| gap.printed && gap.key.condition == *against);
+    failed
+        .map(|gap| {
+            format!("{} failed under {against}, so it cannot be judged: {}", gap.label, gap.reason)
+        })
+        .collect()
 }
 
 /// What the gates judge; `None` where there is no gate.

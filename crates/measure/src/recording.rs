@@ -176,6 +176,9 @@ impl Recording {
         let mut vague: Vec<String> =
             measured::sentences_of(analysis::Outcome::Undecided, &judged_counts).collect();
         if let Some(cost) = results.cost() {
+            if !gates.is_empty() {
+                vague.extend(measured::unjudged_figures(&results, cost));
+            }
             for gate in &gates {
                 unseen.extend(gate.unseen(cost));
                 undirected.extend(gate.undirected(cost));

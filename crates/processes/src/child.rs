@@ -29,14 +29,15 @@ pub fn stop_signal(child: Pid) -> Option<Signal> {
     [Signal::TTIN, Signal::TTOU].into_iter().find(|signal| signal.as_raw() == stopped)
 }
 
-/// Kills the group that an unreaped child leads, then reaps the child and all of the group that are
-/// children of this process.
+/// Kills the group that an unreaped child leads, then reaps the child, and the others of the group
+/// that are children of this process and end within 2 s.
 pub fn reap(child: &mut Child) -> Option<ExitStatus> {
     let leader = Pid::from_child(child);
     if kill_process_group(leader, Signal::KILL).is_err() {
         // It does not lead its group yet, or the group is another's.
         let _ = kill_process(leader, Signal::KILL);
     }
+
     let status = child.wait().ok();
     let deadline = Instant::now() + END_TIMEOUT;
     while let Ok(reaped) = waitpgid(leader, WaitOptions::NOHANG) {

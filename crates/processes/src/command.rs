@@ -2,7 +2,7 @@
 //! group before they begin.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -30,6 +30,10 @@ const MAX_KEPT_OUTPUT_BYTES: u64 = 64 << 10;
 /// The interval in which a command's output is cut, and in which it is asked whether it has ended
 /// where the kernel does not tell (before Linux 5.3).
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The longest wait for a process to join its control group, and the time between looks.
+const MAX_JOIN_TIME: Duration = Duration::from_millis(200);
+const JOIN_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Time for the processes that a command has started to end.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
@@ -120,8 +124,8 @@ impl Command<'_> {
                     return Ok(printed);
                 }
 
-                let last = errors.lines().rev().find(|line| !line.trim().is_empty());
-                let last_words = last.map(|line| format!(": {line}")).unwrap_or_default();
+                let last_words =
+                    find_reason(&errors).map(|line| format!(": {line}")).unwrap_or_default();
                 Err(Failure::Failed(format!("`{name}` failed ({status}){last_words}")))
             }
             Err(failure) => {
@@ -151,12 +155,28 @@ impl Command<'_> {
         child: &mut Child,
         register: &mut dyn FnMut(Group) -> Result<(), String>,
     ) -> Result<(), Failure> {
+        self.wait_until_joined(child);
         register(Group::led_by(Pid::from_child(child), self.cgroup)).map_err(Failure::Failed)?;
         if let Some(mut stdin) = child.stdin.take() {
             // If it has ended already, its exit status shows that.
             let _ = stdin.write_all(b"go\n");
         }
         Ok(())
+    }
+
+    /// Waits until the process is in its control group. The kernel may take 20 ms for that, which
+    /// are not the command's.
+    fn wait_until_joined(&self, child: &Child) {
+        let Some(cgroup) = self.cgroup else { return };
+        let pid = child.id().to_string();
+        let deadline = Instant::now() + MAX_JOIN_TIME;
+        while exit_status(Pid::from_child(child)).is_none() && Instant::now() < deadline {
+            let members = fs::read_to_string(cgroup.join("cgroup.procs")).unwrap_or_default();
+            if members.lines().any(|member| member == pid) {
+                return;
+            }
+            std::thread::sleep(JOIN_POLL_INTERVAL);
+        }
     }
 
     /// Waits until the command ends; it stays a zombie.
@@ -182,6 +202,7 @@ impl Command<'_> {
                 free_all_but_end(output);
             }
             if let Some(interrupt) = interrupt {
+                // Before the check, so that a signal after it ends the sleep below.
                 interrupt.signals.drain();
                 if (interrupt.is_due)(interrupt.signals) {
                     return Err(Failure::Stopped);
@@ -212,6 +233,15 @@ impl Command<'_> {
         let _ = group.end(END_TIMEOUT);
         others.end_adopted(END_TIMEOUT);
     }
+}
+
+/// The last line of what a command wrote to stderr. What make and ninja add to the reason is passed
+/// over, unless there is nothing else.
+fn find_reason(errors: &str) -> Option<&str> {
+    let is_added =
+        |line: &&str| line.contains(": *** ") || line.starts_with("ninja: build stopped");
+    let lines = || errors.lines().rev().filter(|line| !line.trim().is_empty());
+    lines().find(|line| !is_added(line)).or_else(|| lines().next())
 }
 
 /// Sleeps until the process of a `handle` ends, a signal comes, or for `time`.

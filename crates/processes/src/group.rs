@@ -97,7 +97,8 @@ impl Group {
         }
 
         if let Some(cgroup) = &self.cgroup {
-            // Not there any more, or not empty for a moment yet: an empty one costs nothing.
+            // Processes that have just ended may keep it for a moment. It costs nothing if it
+            // stays.
             let _ = crate::retry(|| {
                 fs::remove_dir(cgroup).or_else(|_| if cgroup.exists() { Err(()) } else { Ok(()) })
             });
@@ -181,13 +182,13 @@ fn living_processes() -> Vec<ProcessStatus> {
     find(|_| true).filter_map(ProcessStatus::read).filter(|status| !status.is_dead).collect()
 }
 
-/// Kills every process of several groups and every descendant of these, wherever it went, and waits
-/// until all have ended, but no longer than `limit`. All are stopped before the first is killed: a
-/// process whose parent is gone could not be told from others.
+/// Kills every process of several groups and every descendant of these, whatever group it is in,
+/// and waits until all have ended, but no longer than `limit`. All are stopped before the first is
+/// killed, since a process whose parent is gone is no longer known as a descendant.
 pub fn end_with_descendants(groups: &[Group], limit: Duration) {
     let deadline = Instant::now() + limit;
     let mut pause = Duration::from_micros(200);
-    // By their starts: a number may become another's.
+    // Processes to kill: their starts, by their numbers, since a number may become another's.
     let mut doomed: BTreeMap<i32, u64> = BTreeMap::new();
     loop {
         let living: BTreeMap<i32, ProcessStatus> =
@@ -199,7 +200,7 @@ pub fn end_with_descendants(groups: &[Group], limit: Duration) {
         while !candidates.is_empty() {
             for process in candidates.drain(..) {
                 // A process that has become another user's cannot be ended.
-                let is_new = doomed.get(&process.number()) != Some(&process.started);
+                let is_new = !is_among(&doomed, &process);
                 if is_new && test_kill_process(process.pid).is_ok() {
                     process.signal(Signal::STOP);
                     doomed.insert(process.number(), process.started);
@@ -207,22 +208,22 @@ pub fn end_with_descendants(groups: &[Group], limit: Duration) {
                 }
             }
 
-            let is_doomed =
-                |process: &ProcessStatus| doomed.get(&process.number()) == Some(&process.started);
-            let has_doomed_parent =
-                |process: &&ProcessStatus| living.get(&process.parent).is_some_and(is_doomed);
-            let children = processes.iter().filter(|process| !is_doomed(process));
-            candidates.extend(children.filter(has_doomed_parent).copied());
+            let spared = processes.iter().filter(|process| !is_among(&doomed, process));
+            let children = spared.filter(|process| {
+                living.get(&process.parent).is_some_and(|parent| is_among(&doomed, parent))
+            });
+            candidates.extend(children.copied());
+            // One that cannot be ended stays spared, and would be found again for ever.
             candidates.retain(|process| test_kill_process(process.pid).is_ok());
         }
 
+        // Each may have started others before it was stopped.
         if !is_complete {
             continue;
         }
 
-        let is_doomed =
-            |process: &&ProcessStatus| doomed.get(&process.number()) == Some(&process.started);
-        let survivors: Vec<&ProcessStatus> = processes.iter().filter(is_doomed).collect();
+        let survivors: Vec<&ProcessStatus> =
+            processes.iter().filter(|process| is_among(&doomed, process)).collect();
         if survivors.is_empty() || Instant::now() > deadline {
             return;
         }
@@ -231,6 +232,11 @@ pub fn end_with_descendants(groups: &[Group], limit: Duration) {
         std::thread::sleep(pause);
         pause = (2 * pause).min(Duration::from_millis(20));
     }
+}
+
+/// True if a process is among those whose `starts` are given by their numbers.
+fn is_among(starts: &BTreeMap<i32, u64>, process: &ProcessStatus) -> bool {
+    starts.get(&process.number()) == Some(&process.started)
 }
 
 /// Kills every process of a control group; returns false if it has none.
@@ -242,7 +248,8 @@ fn kill_cgroup(cgroup: &Path) -> bool {
     if members.is_empty() {
         return false;
     }
-    // Since Linux 5.14.
+
+    // Before Linux 5.14 there is no such file.
     if fs::write(cgroup.join("cgroup.kill"), "1").is_err() {
         for pid in members.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?)) {
             signal_if(pid, Signal::KILL, || {
@@ -271,7 +278,6 @@ pub fn signal_if(pid: Pid, signal: Signal, is_it: impl Fn() -> bool) {
     }
 }
 
-/// The parent of a process.
 pub fn parent(pid: Pid) -> Option<Pid> {
     Pid::from_raw(ProcessStatus::read(pid)?.parent)
 }
@@ -279,10 +285,11 @@ pub fn parent(pid: Pid) -> Option<Pid> {
 /// A process that another one has started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Started {
-    /// Its words.
     pub words: Vec<String>,
-    /// For how long it has been running.
+    /// The time since it was started.
     pub time: Duration,
+    /// True if a signal has stopped it.
+    pub is_stopped: bool,
 }
 
 /// The child of a process that was started last: in its group, as commands are, or the leader of a
@@ -303,7 +310,14 @@ pub fn last_child(of: Pid) -> Option<Started> {
     Some(Started {
         words: words.trim_end_matches('\0').split('\0').map(str::to_owned).collect(),
         time: Duration::try_from_secs_f64(seconds).unwrap_or_default(),
+        is_stopped: is_stopped(child.pid),
     })
+}
+
+/// True if a signal has stopped a process; a tracer's stop is another.
+fn is_stopped(process: Pid) -> bool {
+    let text = fs::read(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
+    state(&String::from_utf8_lossy(&text)) == Some('T')
 }
 
 /// The numbers of the processes for which `is_it` holds.
@@ -352,8 +366,12 @@ impl ProcessStatus {
 /// True if a process has ended and perhaps waits to be reaped, by its line of proc_pid_stat(5). The
 /// name in parentheses may hold anything.
 pub fn is_dead(stat: &str) -> bool {
-    let after_name = stat.rsplit_once(')').map(|(_, fields)| fields.trim_start());
-    after_name.is_some_and(|state| state.starts_with(['Z', 'X', 'x']))
+    matches!(state(stat), Some('Z' | 'X' | 'x'))
+}
+
+/// The letter of a process's state, by its line of proc_pid_stat(5).
+fn state(stat: &str) -> Option<char> {
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
 #[cfg(test)]

@@ -37,12 +37,15 @@ pub fn meet_signals() {
 /// The tool's signal handlers while it measures.
 #[derive(Debug)]
 pub struct Signals {
+    /// One byte for each signal.
     pipe: UnixStream,
     /// One byte for each signal that asked the run to stop.
     stops: UnixStream,
+    /// Bytes that were read from `stops`.
     stop_count: AtomicUsize,
-    stop: Arc<AtomicUsize>,
-    suspend: Arc<AtomicBool>,
+    /// The last signal that asked the run to stop; 0 before.
+    last_stop: Arc<AtomicUsize>,
+    wants_pause: Arc<AtomicBool>,
 }
 
 impl Signals {
@@ -56,8 +59,8 @@ impl Signals {
         let why = "signal handlers cannot be installed";
         let (pipe, write) = UnixStream::pair().context(why)?;
         let (stops, stops_write) = UnixStream::pair().context(why)?;
-        let stop = Arc::new(AtomicUsize::new(0));
-        let suspend = Arc::new(AtomicBool::new(false));
+        let last_stop = Arc::new(AtomicUsize::new(0));
+        let wants_pause = Arc::new(AtomicBool::new(false));
         for reader in [&pipe, &stops] {
             reader.set_nonblocking(true).context(why)?;
         }
@@ -67,18 +70,19 @@ impl Signals {
         // Flags are set before a byte wakes whoever reads them.
         for signal in heard.clone() {
             let number = usize::try_from(signal).unwrap_or_default();
-            signal_hook::flag::register_usize(signal, Arc::clone(&stop), number).context(why)?;
+            signal_hook::flag::register_usize(signal, Arc::clone(&last_stop), number)
+                .context(why)?;
             signal_hook::low_level::pipe::register(signal, stops_write.try_clone().context(why)?)
                 .context(why)?;
         }
 
-        signal_hook::flag::register(SIGTSTP, Arc::clone(&suspend)).context(why)?;
+        signal_hook::flag::register(SIGTSTP, Arc::clone(&wants_pause)).context(why)?;
         for signal in heard.chain([SIGCHLD, SIGTSTP]) {
             signal_hook::low_level::pipe::register(signal, write.try_clone().context(why)?)
                 .context(why)?;
         }
 
-        Ok(Signals { pipe, stops, stop_count: AtomicUsize::new(0), stop, suspend })
+        Ok(Signals { pipe, stops, stop_count: AtomicUsize::new(0), last_stop, wants_pause })
     }
 
     /// The descriptor that becomes readable with every signal.
@@ -93,7 +97,7 @@ impl Signals {
 
     /// The signal that asked the run to stop, if one did.
     pub fn stopped(&self) -> Option<i32> {
-        i32::try_from(self.stop.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
+        i32::try_from(self.last_stop.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
     }
 
     /// How many signals have asked the run to stop.
@@ -108,12 +112,12 @@ impl Signals {
 
     /// True once the user has asked for a pause (Ctrl-Z).
     pub fn wants_pause(&self) -> bool {
-        self.suspend.load(Ordering::Relaxed)
+        self.wants_pause.load(Ordering::Relaxed)
     }
 
     /// Stops this process, as Ctrl-Z does by default, until something continues it.
     pub fn pause(&self) {
-        self.suspend.store(false, Ordering::Relaxed);
+        self.wants_pause.store(false, Ordering::Relaxed);
         // It fails for no signal that has a default action.
         let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
     }

@@ -126,8 +126,10 @@ pub enum Event<'a> {
 pub struct Slow {
     /// The command as it was typed.
     pub command: String,
-    /// The time for which it has been running.
+    /// The time since it was started.
     pub time: Duration,
+    /// True if a signal has stopped it, so that it waits for another.
+    pub is_stopped: bool,
 }
 
 /// The end of a run.
@@ -141,10 +143,22 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// `signal` counts only if the run was interrupted: it may have come after the last trial.
-    fn new(ended: Ended, signal: Option<i32>) -> Outcome {
-        let signal = signal.filter(|_| ended == Ended::Interrupted);
-        Outcome { ended, signal, failures: Vec::new() }
+    /// `signal` counts only if it interrupted the run or its --cleanup: it may have come after the
+    /// last trial where nothing was left to do.
+    fn new(ended: Ended, closing: &Closing, signal: Option<i32>) -> Outcome {
+        let is_interrupted = ended == Ended::Interrupted;
+        let signal = signal.filter(|_| is_interrupted || closing.is_cut_short);
+
+        let mut failures = closing.failures.clone();
+        if let Some(number) = signal
+            && !is_interrupted
+        {
+            failures.push(format!(
+                "--cleanup was interrupted by signal {number}, so what it removes may still be \
+                 there; execute it by hand"
+            ));
+        }
+        Outcome { ended, signal, failures }
     }
 }
 
@@ -166,15 +180,17 @@ pub fn run(
     }
 
     let mut rounds = Rounds::new(plan, policy, bench, writer, watch);
-    let outcome = Outcome::new(rounds.run()?, rounds.bench.signal());
-    let Closing { remarks, failures } = rounds.bench.end();
+    let ended = rounds.run()?;
+    let Rounds { bench, watch, .. } = &mut rounds;
+    let closing = bench.end(&mut |slow| watch(Event::Slow(slow)));
+    let outcome = Outcome::new(ended, &closing, rounds.bench.signal());
     drop(rounds);
 
     let clock_remark = describe_clock_change(clock_before);
-    for text in remarks.into_iter().chain(failures.clone()).chain(clock_remark) {
+    for text in closing.remarks.into_iter().chain(outcome.failures.clone()).chain(clock_remark) {
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }
-    Ok(Outcome { failures, ..outcome })
+    Ok(outcome)
 }
 
 /// The plan's cell, with its number `id`, as journals have it.

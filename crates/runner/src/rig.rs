@@ -67,11 +67,12 @@ impl Bench for Rig<'_> {
         self.supervisor.idle_power()
     }
 
-    fn end(&mut self) -> Closing {
-        let failures = self.clean_up_after_commands();
+    fn end(&mut self, tell: &mut dyn FnMut(&Slow)) -> Closing {
+        let mut closing = self.clean_up_after_commands(tell);
         // After --cleanup, which may have been there to end a server.
         self.supervisor.end_servers();
-        Closing { remarks: self.supervisor.end_energy().into_iter().collect(), failures }
+        closing.remarks.extend(self.supervisor.end_energy());
+        closing
     }
 
     fn measure(
@@ -121,7 +122,7 @@ impl Bench for Rig<'_> {
         let Some(test) = cell.test.counting.as_deref() else {
             return Ok(Vec::new());
         };
-        Ok(self.start_once(test, &[], test.arms.max(1))?.copies)
+        Ok(self.start_once(test, &[], test.arms.max(1), None)?.copies)
     }
 
     fn sample(&mut self, cell: &Cell, time: Duration) -> Result<Vec<Profile>, Refusal> {
@@ -129,7 +130,7 @@ impl Bench for Rig<'_> {
             return Ok(Vec::new());
         };
         let time = format!("time={}", time.as_millis());
-        let trial = self.start_once(test, &[time], test.arms.max(1))?;
+        let trial = self.start_once(test, &[time], test.arms.max(1), None)?;
         let folder = self.supervisor.scratch.kept_folder(&kept_name(test))?;
         Ok(sampled::read(&trial, &folder, self.setting.machine)?)
     }
@@ -205,33 +206,50 @@ impl<'a> Rig<'a> {
         Ok(value.map_or(0.0, |(number, _unit)| *number))
     }
 
-    /// Executes the commands of --cleanup, unless the run is stopped. Returns their failures.
-    fn clean_up_after_commands(&mut self) -> Vec<String> {
+    /// Executes the commands of --cleanup, unless the run is stopped.
+    fn clean_up_after_commands(&mut self, tell: &mut dyn FnMut(&Slow)) -> Closing {
         let cells = self.setting.plan.cells.iter().filter(|cell| cell.test.cleans);
         let mut tests: Vec<&Test> = cells.map(|cell| &*cell.test).collect();
         tests.dedup_by_key(|test| &test.id);
 
-        let mut failures = Vec::new();
+        let mut closing = Closing::default();
         for test in tests {
-            if let Err(why) = self.start_once(test, &["end=1".to_owned()], 1)
-                && why != Refusal::Stopped
-            {
-                failures.push(why.to_string());
+            match self.clean_up_after(test, tell) {
+                Ok(()) => {}
+                Err(Refusal::Stopped) => closing.is_cut_short = true,
+                Err(why) => closing.failures.push(why.to_string()),
             }
         }
-        failures.dedup();
-        failures
+        closing.failures.dedup();
+        closing
+    }
+
+    /// Executes a test's --cleanup, and again after a pause, which ends it.
+    fn clean_up_after(&mut self, test: &Test, tell: &mut dyn FnMut(&Slow)) -> Result<(), Refusal> {
+        loop {
+            let patience = Patience { time: COMMAND_PATIENCE, tell: &mut *tell };
+            match self.start_once(test, &["end=1".to_owned()], 1, Some(patience)) {
+                Err(Refusal::Stopped) if self.pause() => {}
+                cleaned => return cleaned.map(drop),
+            }
+        }
     }
 
     /// Starts a command's program outside the cells, with `more` arguments. It reports `threads`
     /// copies.
-    fn start_once(&mut self, test: &Test, more: &[String], threads: u32) -> Result<Trial, Refusal> {
+    fn start_once(
+        &mut self,
+        test: &Test,
+        more: &[String],
+        threads: u32,
+        patience: Option<Patience<'_>>,
+    ) -> Result<Trial, Refusal> {
         let folder = self.supervisor.scratch.kept_folder(&kept_name(test))?;
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.fill_in_arguments(test, &[&test.args, more].concat(), 1);
         let command = self.place_program(test, path, args, &folder, &Staging::default());
         let setup = Setup { threads, ..Setup::alone(test, command, SHORT_WINDOW) };
-        self.supervisor.measure(&setup, &mut Entered::default(), None)
+        self.supervisor.measure(&setup, &mut Entered::default(), patience)
     }
 
     /// The directory in which a cell's copies work: kept for the run, or empty for each trial.
@@ -253,12 +271,11 @@ impl<'a> Rig<'a> {
         folder: &Path,
         patience: Patience<'_>,
     ) -> Result<Trial, Refusal> {
-        let entering = Instant::now();
         let mut entered = self.enter(&cell.condition, "condition", folder)?;
-        let enter_ms = milliseconds(entering.elapsed());
         let load_entered = self.enter(&cell.load_condition, "load-condition", folder)?;
         let load_staging = entered.add_load(load_entered, self.setting.machine)?;
         let staging = std::mem::take(&mut entered.staging);
+        let start_time = staging.start_time;
         let folder = staging.folder.as_deref().unwrap_or(folder);
 
         let load_folder = self.load_folder(cell, &load_staging)?;
@@ -282,6 +299,7 @@ impl<'a> Rig<'a> {
 
         let mut trial = self.supervisor.measure(&setup, &mut entered, Some(patience))?;
         if self.setting.plan.times_starts {
+            let enter_ms = milliseconds(start_time);
             let ready_ms = milliseconds(self.supervisor.ready_time);
             let runs = cell.condition.parts.iter().any(|(switch, _)| switch.stays);
             trial.start =

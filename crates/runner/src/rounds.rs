@@ -43,6 +43,8 @@ pub struct Closing {
     pub remarks: Vec<String>,
     /// Why the run is no success after all.
     pub failures: Vec<String>,
+    /// True if a signal ended --cleanup, or came before it.
+    pub is_cut_short: bool,
 }
 
 /// Measures trials and knows the time. The real bench spawns programs; the one of the tests has a
@@ -53,8 +55,8 @@ pub trait Bench {
         Vec::new()
     }
 
-    /// Ends what the bench keeps running.
-    fn end(&mut self) -> Closing {
+    /// Ends what the bench keeps running. `tell` hears of a --cleanup that takes long.
+    fn end(&mut self, _tell: &mut dyn FnMut(&Slow)) -> Closing {
         Closing::default()
     }
 

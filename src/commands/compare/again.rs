@@ -69,13 +69,15 @@ impl Suspects {
     }
 }
 
-/// Each name once, without what a stranger's journal calls a name.
+/// Each name once; one that is no plain word, as a stranger's journal may have, is left out.
 fn known_names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     names.filter(|name| is_name(name)).cloned().unique()
 }
 
-/// How to look at the suspects again, and at nothing else; `is_own` tells of each run whether the
-/// user made it.
+/// A sentence with the commands that measure the suspects again, and nothing else; unless the runs
+/// are rounds, also with the command that compares the new runs. `is_own` says of each run whether
+/// the user made it: of a stranger's command line, words that could run a command or name a file
+/// are left out.
 pub(super) fn advice(
     comparisons: &Comparisons,
     gate: &Gate,
@@ -83,41 +85,73 @@ pub(super) fn advice(
     is_own: &[bool],
 ) -> String {
     let suspects = Suspects::new(gate);
-    // Only a loss of time has suspects.
-    let max_loss = arguments.fail_on.iter().find_map(Limit::time).unwrap_or_default();
-    let names = lasting_names(comparisons, &arguments.sides().0).join(" ");
     let lead = "to see whether that was chance, measure only these again";
 
-    let verb = match &arguments.conditions {
+    // For a run whose own command line cannot be repeated.
+    let plain_verb = match &arguments.conditions {
         Some([base, condition]) if base == NONE => vec!["cost", condition],
         Some([base, condition]) => vec!["cost", "--against", base, condition],
         None => vec!["run"],
     };
-    let runs = comparisons.runs.iter().map(|compared| &compared.results.run);
-    let commands =
-        runs.zip(is_own).map(|(run, is_own)| repeating_command(run, *is_own, &suspects, &verb));
+    let runs: Vec<&Run> = comparisons.runs.iter().map(|compared| &compared.results.run).collect();
+    let place = arguments.results.words();
+    let commands = runs
+        .iter()
+        .zip(is_own)
+        .map(|(run, is_own)| repeating_command(run, *is_own, &suspects, &plain_verb, &place));
     let commands: Vec<String> = commands.unique();
 
-    if let Some([base, condition]) = &arguments.conditions {
-        return format!(
-            "{lead}: {}; then `unixmark compare {names} --conditions {base},{condition} --fail-on {max_loss}% --confirm latest`",
-            commands.join(", ")
-        );
-    }
+    // --confirm is not for rounds.
     if comparisons.asked.is_paired() {
         return format!("{lead}, A and B in turn: {}", commands.join(", "));
     }
 
-    let how = match &commands[..] {
-        [command] => {
-            let [first, second] = [0, 1].map(|run| &comparisons.runs[run].results.run.name);
-            format!("once as {first} was and once as {second}: {command}")
+    // A run that has both conditions is made once.
+    let has_both_conditions = arguments.conditions.is_some() && commands.len() == 1;
+    let how = match (&commands[..], &runs[..]) {
+        ([command], _) if has_both_conditions => format!(": {command}"),
+        ([command], [first, second]) => {
+            format!(", once as {} was and once as {}: {command}", first.name, second.name)
         }
-        _ => format!("as each was: {}", commands.join(", then ")),
+        ([command], _) => format!(", once as each was: {command}"),
+        _ => format!(", as each was: {}", commands.join(", then ")),
     };
-    format!(
-        "{lead}, {how}; then `unixmark compare {names} --fail-on {max_loss}% --confirm latest~1 latest`"
-    )
+    let later_count = if has_both_conditions { 1 } else { runs.len() };
+    let compare = comparing_command(comparisons, arguments, later_count);
+    format!("{lead}{how}; then `{compare}`")
+}
+
+/// The command that compares the runs with a second look, which will be the latest `later_count`
+/// runs. More than two runs have no second look: then it compares the later ones alone.
+fn comparing_command(
+    comparisons: &Comparisons,
+    arguments: &Arguments,
+    later_count: usize,
+) -> String {
+    let later: Vec<String> = (0..later_count)
+        .rev()
+        .map(|age| if age == 0 { "latest".to_owned() } else { format!("latest~{age}") })
+        .collect();
+    let has_second_look = comparisons.runs.len() == 2;
+
+    let mut words = vec!["unixmark".to_owned(), "compare".to_owned()];
+    if has_second_look {
+        words.extend(lasting_names(comparisons, &arguments.sides().0));
+    } else {
+        words.extend(later.clone());
+    }
+    if let Some([base, condition]) = &arguments.conditions {
+        words.extend(["--conditions".to_owned(), format!("{base},{condition}")]);
+    }
+    words.extend(arguments.results.words());
+    // Only a limit of the time makes suspects, so there is one.
+    let max_loss = arguments.fail_on.iter().find_map(Limit::time).unwrap_or_default();
+    words.extend(["--fail-on".to_owned(), format!("{max_loss}%")]);
+    if has_second_look {
+        words.push("--confirm".to_owned());
+        words.extend(later);
+    }
+    shell(&words)
 }
 
 /// The runs as they can be named later: `latest` will be another run by then.
@@ -126,27 +160,35 @@ fn lasting_names(comparisons: &Comparisons, words: &[String]) -> Vec<String> {
     for (word, compared) in words.iter().zip(&comparisons.runs) {
         let is_relative = word.starts_with("latest");
         let name = if is_relative { &compared.results.run.name } else { word };
-        names.push(shell(std::slice::from_ref(name)));
+        names.push(name.clone());
     }
     names
 }
 
 /// The command that repeats a run for the suspects alone, with a remark on what was left out of
-/// another's; for a run that was not made by this tool a plain one of `verb`.
-fn repeating_command(run: &Run, is_own: bool, suspects: &Suspects, verb: &[&str]) -> String {
+/// a stranger's. If the run's own words cannot be repeated, the command is `plain_verb` and the
+/// suspects. `place` are the words for where runs are kept.
+fn repeating_command(
+    run: &Run,
+    is_own: bool,
+    suspects: &Suspects,
+    plain_verb: &[&str],
+    place: &[String],
+) -> String {
     let repeat = match is_own {
         true => Repeat { words: run.arguments.clone(), left_out: String::new() },
         false => Repeat::new(run),
     };
 
-    let words = repeating_words(run, &repeat.words, suspects).unwrap_or_else(|| {
+    let mut words = repeating_words(run, &repeat.words, suspects).unwrap_or_else(|| {
         let mut plain = vec!["unixmark".to_owned()];
-        plain.extend(verb.iter().map(|word| (*word).to_owned()));
+        plain.extend(plain_verb.iter().map(|word| (*word).to_owned()));
         plain.extend(suspects.tests.clone());
         plain.extend(suspects.options());
         plain
     });
 
+    words.extend(place.iter().cloned());
     let command = shell(&words);
     if repeat.left_out.is_empty() {
         return format!("`{command}`");
@@ -188,7 +230,7 @@ fn repeating_words(run: &Run, words: &[String], suspects: &Suspects) -> Option<V
 /// The words after a verb.
 #[derive(Default)]
 struct CommandLine {
-    /// With their values.
+    /// The options, each followed by its value, if that is a word of its own.
     options: Vec<String>,
     names: Vec<String>,
 }
@@ -248,7 +290,7 @@ mod tests {
             copies: "1".to_owned(),
             loads: vec!["burn".to_owned()],
         };
-        repeating_command(&run, is_own, &suspects, &["run"])
+        repeating_command(&run, is_own, &suspects, &["run"], &[])
     }
 
     #[test]

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::limits::{Limit, Limits};
-use crate::options::{self, Form, Redact, percent};
+use crate::options::{self, Form, Redact, check_directions, percent};
 use crate::reports::{find, is_own, power_beside, put_among_runs};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use ::report::Subject;
 use analysis::{
-    Asked, Better, Compared, Comparison, Comparisons, Design, Figure, Gate, Outcome, Results,
-    Second, Suspect, Verdict, ask_direction,
+    Asked, Better, Compared, Comparison, Comparisons, Design, Figure, Gate, NotCompared, Outcome,
+    Results, Second, Suspect, Verdict, ask_direction,
 };
 use catalogue::Catalogue;
 use journal::{Key, Procedure};
@@ -218,8 +218,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(status_of_gate(&comparisons, gate, arguments))
 }
 
-/// Reads every run. Each is placed among the runs beside it, unless they were made in rounds, which
-/// are compared with each other alone.
+/// Reads every run, and places each among the other runs of its results directory, without those
+/// that are compared. Runs that were made in rounds are not placed: they are compared with each
+/// other alone.
 fn read_results(
     request: &Request,
     paths: &[PathBuf],
@@ -232,16 +233,18 @@ fn read_results(
     }
     check_conditions(request, &results).map_err(usage)?;
 
+    check_directions(&arguments.better).map_err(usage)?;
     for better in &arguments.better {
         give_direction(better, &mut results).map_err(usage)?;
     }
 
     if !request.asked.is_paired() {
+        // From the journals, since redacted results lack the runs' names.
         let first_line = |path| journal::first_line(&journal::journal_file(path));
-        let names: Vec<String> =
+        let compared_names: Vec<String> =
             paths.iter().filter_map(|path| Some(first_line(path)?.name)).collect();
         for (path, run) in paths.iter().zip(&mut results) {
-            put_among_runs(run, path, catalogue, &names);
+            put_among_runs(run, path, catalogue, &compared_names);
         }
     }
     Ok(results)
@@ -367,12 +370,24 @@ fn exceeded_counts(gate: &Gate) -> impl Iterator<Item = &(Outcome, String)> {
     gate.counts.iter().filter(|(outcome, _)| *outcome != Outcome::Passed)
 }
 
+/// The printed figures that failed where the gate would need a value to judge another run's.
+fn failed_figures(comparisons: &Comparisons) -> impl Iterator<Item = &NotCompared> {
+    let has_failed = |gap: &&NotCompared| {
+        let mut errors = comparisons.runs.iter().flat_map(|run| &run.results.errors);
+        errors.any(|error| {
+            error.printed && error.key == gap.cell.key && error.label == gap.cell.label
+        })
+    };
+    comparisons.missing.iter().filter(|gap| !gap.lost).filter(has_failed)
+}
+
 /// A gate is closed by significant losses of that size that no second look clears, by cells that
 /// are missing, and if nothing could be compared at all.
 fn status_of_gate(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments) -> Status {
     let is_open = gate.unseen.is_some()
         || !gate.undirected.is_empty()
-        || exceeded_counts(gate).next().is_some();
+        || exceeded_counts(gate).next().is_some()
+        || failed_figures(comparisons).next().is_some();
     match gate.outcome() {
         Outcome::Failed => Status::Failed,
         _ if arguments.strict_gate && is_open => Status::Unseen,
@@ -441,7 +456,11 @@ fn findings(comparisons: &Comparisons, gate: &Gate) -> Vec<String> {
         ));
     }
 
-    let others = comparisons.missing.len() - gate.lost.len();
+    let mut others = comparisons.missing.len() - gate.lost.len();
+    for failed in failed_figures(comparisons) {
+        lines.push(format!("{} cannot be judged: {}", failed.cell.label, failed.reason));
+        others -= 1;
+    }
     if others > 0 {
         let cells = words::count(others, "other cell");
         lines.push(format!("{cells} could not be compared: ignored"));

@@ -14,6 +14,7 @@ pub(super) fn rows(catalogue: &Catalogue) -> Vec<Row> {
 }
 
 fn row(switch: &Switch) -> Row {
+    // A level without a name takes any text.
     let levels = switch.levels.iter().map(|level| level.id.as_str());
     let levels: Vec<&str> = levels.filter(|level| !level.is_empty()).collect();
 
@@ -28,7 +29,7 @@ fn row(switch: &Switch) -> Row {
     for Unavailable { reason, levels } in unavailable(switch, &levels) {
         if levels.is_empty() {
             about += &format!(" - not here: {reason}");
-            missing.get_or_insert(reason);
+            missing = Some(reason);
         } else {
             about += &format!(" - no {} here: {reason}", levels.join(", "));
             unavailable_levels.push(json!({"levels": levels, "reason": reason}));
@@ -51,9 +52,10 @@ fn row(switch: &Switch) -> Row {
     }
 }
 
-/// Levels that are not available here for one reason; none if it holds for all.
+/// A reason why something of a switch is not available here.
 struct Unavailable<'a> {
     reason: String,
+    /// The levels that it keeps from being set; empty if that is all of them.
     levels: Vec<&'a str>,
 }
 
@@ -66,6 +68,7 @@ fn unavailable<'a>(switch: &Switch, levels: &[&'a str]) -> Vec<Unavailable<'a>> 
     // A switch without levels is asked for as a whole.
     let levels = if levels.is_empty() { &[""][..] } else { levels };
     let mut reasons = Vec::new();
+    // A level that ends in `:` is not complete: it takes more after it.
     for level in levels.iter().filter(|level| !level.ends_with(':')) {
         if let Some(reason) = measuring::unavailable(switch, level) {
             reasons.push((reason, *level));

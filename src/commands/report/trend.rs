@@ -15,7 +15,7 @@ use words::nearest;
 const ALL_HOSTS: &str = "all";
 
 /// Prints the trend of a test, or an index, on one host or all; or the chain of its comparisons.
-/// Journals that have a summary are not read.
+/// Journals that have a summary are not read, except for a chain.
 pub(super) fn run(
     (test, is_chain): (&str, bool),
     host: Option<&str>,
@@ -24,21 +24,21 @@ pub(super) fn run(
     catalogue: &Catalogue,
 ) -> Result<Status> {
     let test = catalogue.index(test).map_or(test, |index| index.id.as_str());
-    let mut read = Summaries::read(test, store, catalogue)?;
+    let mut summaries = Summaries::read(test, store, catalogue)?;
 
     let host = match host {
         Some(host) => host.to_owned(),
         None if is_chain => ALL_HOSTS.to_owned(),
-        None => read.latest_host(),
+        None => summaries.latest_host(),
     };
-    read.keep_host(&host, test)?;
+    summaries.keep_host(&host, test)?;
 
     let trend = match is_chain {
-        true => chain(test, &read.with_test, store, catalogue)?,
-        false => Trend::new(test, &read.with_test),
+        true => chain(test, &summaries.with_test, store, catalogue)?,
+        false => Trend::new(test, &summaries.with_test),
     };
     print(&::report::render(Subject::Trend(&trend), layout)?)?;
-    Ok(if read.has_gaps { Status::Failed } else { Status::Fine })
+    Ok(if summaries.has_gaps { Status::Failed } else { Status::Fine })
 }
 
 /// The summaries of the runs that have figures for a test; never empty.
@@ -54,27 +54,27 @@ impl Summaries {
     /// # Errors
     /// No run has the test.
     fn read(test: &str, store: &Store, catalogue: &Catalogue) -> Result<Summaries> {
-        let mut read = Summaries { with_test: Vec::new(), has_gaps: false };
+        let mut summaries = Summaries { with_test: Vec::new(), has_gaps: false };
         let mut other_tests: Vec<String> = Vec::new();
         for listed in store.list()? {
             match archive::summary(&listed.path.join(FILE), catalogue) {
                 Ok(summary) if tests(&summary).any(|name| name == test) => {
-                    read.with_test.push(summary);
+                    summaries.with_test.push(summary);
                 }
                 Ok(summary) => other_tests.extend(tests(&summary).map(str::to_owned)),
                 Err(error) => {
                     say(&format!("left out: {error:#}"));
-                    read.has_gaps = true;
+                    summaries.has_gaps = true;
                 }
             }
         }
-        if !read.with_test.is_empty() {
-            return Ok(read);
+        if !summaries.with_test.is_empty() {
+            return Ok(summaries);
         }
 
         let problem = format!("no run in {} has the test '{test}'", store.root().display());
         let near = nearest(test, other_tests.iter().map(String::as_str));
-        Err(read.no_such(match near {
+        Err(summaries.no_such(match near {
             Some(near) => anyhow!("{problem}; did you mean '{near}'?"),
             None => anyhow!(
                 "{problem}; `unixmark list runs` shows the runs, `unixmark list indexes` the indexes"
@@ -89,10 +89,10 @@ impl Summaries {
         latest.map(|summary| summary.run.host.clone()).unwrap_or_default()
     }
 
-    /// Leaves the runs of one host.
+    /// Drops the runs of other hosts than `host`.
     ///
     /// # Errors
-    /// There are none.
+    /// No run is left.
     fn keep_host(&mut self, host: &str, test: &str) -> Result<()> {
         if host == ALL_HOSTS {
             return Ok(());
@@ -119,10 +119,10 @@ impl Summaries {
     }
 }
 
-/// Returns the chain of a test over the runs that compare it.
+/// The chain of a test over the runs that compare it.
 ///
 /// # Errors
-/// None does, or a journal cannot be read.
+/// No run compares it, or a journal cannot be read.
 fn chain(test: &str, summaries: &[Summary], store: &Store, catalogue: &Catalogue) -> Result<Trend> {
     let mut runs = Vec::new();
     for summary in summaries {

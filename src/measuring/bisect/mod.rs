@@ -245,7 +245,7 @@ impl Bisection<'_, '_> {
         let (test, names) = commands.alternating(self.catalogue, arms, manner).map_err(usage)?;
         let ask =
             comparison_ask(self.catalogue, (test, &names), (commands, options)).map_err(usage)?;
-        let mut ask = figures.add_to(ask);
+        let mut ask = figures.add_to(ask).map_err(usage)?;
         let effort = &mut ask.matrix.procedure.effort;
         effort.precision = precision.or(effort.precision);
 

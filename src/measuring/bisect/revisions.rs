@@ -59,7 +59,8 @@ pub(super) struct Revisions<'a, 'm> {
 }
 
 impl<'a, 'm> Revisions<'a, 'm> {
-    /// The revisions between two of the repository that this directory is in.
+    /// The revisions from `good` to `bad`, both included, of the repository that this directory is
+    /// in.
     ///
     /// # Errors
     /// There is no repository, a revision is unknown, or the good one is no ancestor of the bad.
@@ -72,6 +73,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
         let mut revisions =
             Revisions { supervisor, here, build, commits: Vec::new(), folders: BTreeMap::new() };
         revisions.git(&["rev-parse", "--git-dir"]).map_err(explain_no_repository)?;
+
         let (first, last) = (revisions.find_commit(good)?, revisions.find_commit(bad)?);
         ensure!(
             first.hash != last.hash,
@@ -85,6 +87,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
                 "--good {first} is no ancestor of --bad {last}; try the commit where they part: `git merge-base {good} {bad}`"
             );
         }
+
         if revisions
             .git(&["status", "--porcelain", "-uno", "--ignore-submodules=dirty"])
             .is_ok_and(|changes| !changes.is_empty())
@@ -183,6 +186,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
             ])?;
         }
 
+        // Each seed is built in a checkout of its own.
         let hash = self.commits[revision].hash.clone();
         let name = seed.map_or(hash.clone(), |seed| format!("{hash}-{seed}"));
         let checkout = self.supervisor.scratch().join(name);

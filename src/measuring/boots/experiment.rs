@@ -84,7 +84,7 @@ pub(super) enum Next {
     Slot(usize),
     /// Boot the usual system.
     Back,
-    /// Nothing.
+    /// Show the reports: no boot is left.
     Report,
 }
 

@@ -177,32 +177,35 @@ pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
     let is_dry_run = options.measuring.dry_run;
 
     let arms = parse_arms(list).map_err(usage)?;
-    let six_rounds = count_reboots(USUAL_ROUNDS, &arms);
-    let most_boots = arguments.boots.or(is_dry_run.then_some(six_rounds)).with_context(|| {
-        let number = arms.len();
-        format!(
-            "this reboots the machine again and again; --boots {six_rounds} allows that, for six \
-             rounds of {number} boots and the way back, and --dry-run shows the order"
-        )
-    });
+    let usual_reboots = count_reboots(USUAL_ROUNDS, &arms);
+    // Only a dry run, which reboots nothing, goes without --boots.
+    let max_reboots = arguments
+        .boots
+        .or(is_dry_run.then_some(usual_reboots))
+        .with_context(|| {
+            let number = arms.len();
+            format!(
+                "this reboots the machine again and again; --boots {usual_reboots} allows that, \
+                 for six rounds of {number} boots and the way back, and --dry-run shows the order"
+            )
+        })
+        .map_err(usage)?;
     let system = System::here(&machine);
-    let mut experiment =
-        Experiment::new(arms, system, most_boots.map_err(usage)?, new_seed()).map_err(usage)?;
+    let mut experiment = Experiment::new(arms, system, max_reboots, new_seed()).map_err(usage)?;
 
     let ask = cost::to_boot_ask(arguments, &catalogue, &machine).map_err(usage)?;
     let prepared = measure::prepare(ask, &catalogue, &machine).map_err(usage)?;
     check_prepared(&prepared)?;
-    if !is_dry_run {
-        if !rustix::process::geteuid().is_root() {
-            let hint = "only root can reboot; try sudo, or --dry-run to see the order";
-            return Err(usage(anyhow!(hint)));
-        }
-        experiment.way = way::find(arguments.reboot.as_deref()).map_err(usage)?;
-    }
     if is_dry_run {
         show_plan(&experiment, &prepared.plan, options.measuring.format)?;
         return Ok(Status::Fine);
     }
+
+    if !rustix::process::geteuid().is_root() {
+        let hint = "only root can reboot; try sudo, or --dry-run to see the order";
+        return Err(usage(anyhow!(hint)));
+    }
+    experiment.way = way::find(arguments.reboot.as_deref()).map_err(usage)?;
     print_words(&describe_plan(&experiment, &prepared.plan))?;
 
     experiment.directory = current_dir()?;
@@ -214,6 +217,7 @@ pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
     }
     experiment.words = command_line()?;
     way::check_commands(&experiment.directory, &arguments.programs())?;
+
     let (_, folder) = options.measuring.results.store()?.create("boots", &journal::today())?;
     let folder = folder.canonicalize()?;
     check_folder(&folder)?;

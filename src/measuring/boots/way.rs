@@ -246,7 +246,7 @@ fn run_braked(command: &Command<'_>, brake: &Brake) -> Result<String, Failure> {
 /// experiment, and the commands in it.
 ///
 /// # Errors
-/// Somebody can.
+/// Somebody else can write one of them.
 pub(super) fn check_commands(directory: &Path, commands: &[String]) -> Result<()> {
     let mut paths = vec![directory.to_path_buf()];
     for command in commands.iter().filter(|command| command.contains('/')) {
@@ -296,8 +296,9 @@ fn trusted_path() -> String {
     if trusted.is_empty() { USUAL_PATH.to_owned() } else { trusted.join(":") }
 }
 
-/// Has systemd go on with the experiment in `folder` at each boot; returns false where there is no
-/// systemd.
+/// Has systemd go on with the experiment in `folder` a minute after each boot; false if there is no
+/// systemd. `directory` is where the user began the experiment: the unit waits for both to be
+/// mounted.
 ///
 /// # Errors
 /// The unit cannot be written, or systemd would misread a path.
@@ -308,19 +309,21 @@ pub(super) fn install(folder: &Path, directory: &Path) -> Result<bool> {
     let tool = trusted_tool(folder)?;
     let [tool, folder, directory] =
         [&tool, folder, directory].map(|path| path.display().to_string());
-    let path = trusted_path();
-    if let Some(word) = [&tool, &folder, &directory, &path]
-        .into_iter()
-        .find(|word| word.contains(['"', '%', '\\', '\n', '$']))
-    {
+    let search_path = trusted_path();
+
+    // Characters that systemd does not take literally, even between quotes.
+    let mut texts = [&tool, &folder, &directory, &search_path].into_iter();
+    if let Some(text) = texts.find(|text| text.contains(['"', '%', '\\', '\n', '$'])) {
         bail!(
-            "systemd reads '{word}' otherwise than it stands there; try another directory or PATH"
+            "systemd reads '{text}' otherwise than it stands there; try another directory or PATH"
         );
     }
+
+    // Without the experiment's file, systemd skips the unit.
     let unit = format!(
         "[Unit]\nDescription=unixmark's experiment over boots\nAfter=multi-user.target\n\
          RequiresMountsFor=\"{folder}\" \"{directory}\"\nConditionPathExists={folder}/experiment.json\n\n\
-         [Service]\nType=exec\nUser=root\nEnvironment=\"PATH={path}\"\n\
+         [Service]\nType=exec\nUser=root\nEnvironment=\"PATH={search_path}\"\n\
          ExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\" --go-on\n\
          TimeoutStartSec=infinity\n"
     );

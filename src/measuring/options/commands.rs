@@ -91,8 +91,8 @@ pub(crate) struct Commands {
     /// Execute each command this many times at most
     #[arg(long, value_name = "N", conflicts_with = "runs", value_parser = executions)]
     max_runs: Option<u32>,
-    /// End a command, or its --prepare or --conclude, that takes longer than this, as 30s or 2m;
-    /// that ends the run
+    /// End a command, or what is executed around it but for --setup, that takes longer than this,
+    /// as 30s or 2m; that ends the run
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
     /// Measure only the part of commands that they mark: one that writes a byte to the descriptor
@@ -327,7 +327,7 @@ impl Commands {
     fn complete(&self, given: Vec<Given>, manner: Manner) -> Result<Vec<Command>> {
         self.check_counts(&given)?;
 
-        let mut outputs = Outputs::default();
+        let mut outputs = Outputs::with_patience(self.timeout);
         let mut titles = Vec::new();
         let mut commands = Vec::new();
         let mut user_names = self.command_name.iter();
@@ -417,13 +417,13 @@ impl Commands {
         let names = self.command_name.len();
         let has_values = given.iter().any(|given| !given.values.is_empty());
         ensure!(
-            names <= unnamed,
-            "there are {names} names for {}; name each once",
+            !has_values || names <= 1 || names == unnamed,
+            "there are {names} names for {}, one for each value; name all of them, or give one name with {{NAME}} in it",
             words::count(unnamed, "command")
         );
         ensure!(
-            !has_values || names <= 1 || names == unnamed,
-            "there are {names} names for {}, one for each value; name all of them, or give one name with {{NAME}} in it",
+            names <= unnamed,
+            "there are {names} names for {}; name each once",
             words::count(unnamed, "command")
         );
         Ok(())
@@ -493,12 +493,17 @@ impl Commands {
         if !self.no_shell && self.shell != NO_SHELL {
             return shell_words(&self.shell, command);
         }
-        let words = shlex::split(command).filter(|words| !words.is_empty());
-        words.with_context(|| {
+        let words = shlex::split(command).with_context(|| {
             format!(
-                "'{command}' cannot be executed without a shell: it is empty, or a quote is open"
+                "'{command}' cannot be executed without a shell: a quote is open, or it ends in a \
+                 backslash; close the quote, or leave out -N"
             )
-        })
+        })?;
+        ensure!(
+            !words.is_empty(),
+            "'{command}' cannot be executed without a shell: it is empty; name a command"
+        );
+        Ok(words)
     }
 
     /// How commands are executed in a manner.

@@ -1,5 +1,8 @@
 //! The figures that commands print, in place of their times.
 
+use anyhow::Result;
+
+use crate::options::check_directions;
 use analysis::Better;
 use interop::harness::{Harness, Tail};
 use measure::Ask;
@@ -25,7 +28,11 @@ pub(crate) struct PrintedFigures {
 
 impl PrintedFigures {
     /// The request, with what these options ask for.
-    pub(crate) fn add_to(&self, ask: Ask) -> Ask {
-        Ask { harness: self.harness, better: self.better.clone(), tail: self.quantile, ..ask }
+    ///
+    /// # Errors
+    /// A figure is given both directions.
+    pub(crate) fn add_to(&self, ask: Ask) -> Result<Ask> {
+        check_directions(&self.better)?;
+        Ok(Ask { harness: self.harness, better: self.better.clone(), tail: self.quantile, ..ask })
     }
 }

@@ -183,8 +183,8 @@ fn split_at_commas(list: &str) -> Vec<String> {
     values
 }
 
-/// The numbers of a scan, with as many decimals as its ends and its step have; the first is written
-/// as it was given.
+/// The numbers of a scan, with as many decimals as its ends and its step have; the first has those
+/// that it was given with.
 ///
 /// # Errors
 /// There are none, or too many.
@@ -212,7 +212,7 @@ fn scan_values(first: &str, last: &str, step: Option<&str>) -> Result<Vec<String
     );
 
     let precision = count_decimals(first).max(count_decimals(step));
-    let mut values = vec![first.to_owned()];
+    let mut values = vec![strip_number(first)];
     for number in 1..=count as u32 {
         values.push(format!("{:.precision$}", min + f64::from(number) * size));
     }
@@ -221,6 +221,17 @@ fn scan_values(first: &str, last: &str, step: Option<&str>) -> Result<Vec<String
 
 fn parse_finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// A number without what does not change it: a plus sign, zeros before its first digit.
+fn strip_number(text: &str) -> String {
+    let unsigned = text.trim_start_matches(['+', '-']);
+    let is_negative = parse_finite(text).is_some_and(|number| number < 0.0);
+
+    let sign = if is_negative { "-" } else { "" };
+    let digits = unsigned.trim_start_matches('0');
+    let zero = if digits.starts_with(|letter: char| letter.is_ascii_digit()) { "" } else { "0" };
+    format!("{sign}{zero}{digits}")
 }
 
 fn count_decimals(text: &str) -> usize {
@@ -309,6 +320,11 @@ mod tests {
             ("n 1 2", Some("0.50"), "1 1.50 2.00"),
             ("n 1.50 2", Some("0.25"), "1.50 1.75 2.00"),
             ("n 1 1", None, "1"),
+            ("n 01 03", None, "1 2 3"),
+            ("n -01 +1", None, "-1 0 1"),
+            ("n +0 1", None, "0 1"),
+            ("n .5 01", Some("0.5"), "0.5 1.0"),
+            ("n 00.50 01", Some("0.25"), "0.50 0.75 1.00"),
         ] {
             assert_eq!(replaced(&parameters("", scan, step), "{n}"), words(expected), "{scan}");
         }

@@ -127,6 +127,7 @@ impl Observer for BurnInDisplay {
             BurnEvent::Begin(_) => {}
             BurnEvent::Second(sample) => self.show_second(sample),
             BurnEvent::Stage(stage) => self.state.stage = Some((*stage).clone()),
+            // Even if the display is quiet.
             BurnEvent::Fault(fault) => self.say(&describe_fault(fault)),
             BurnEvent::Pass(pass) => {
                 self.state.last_pass = Some((*pass).clone());
@@ -137,6 +138,7 @@ impl Observer for BurnInDisplay {
             BurnEvent::Warning(text) => self.warned(text),
             BurnEvent::Resting => {
                 self.state.resting = true;
+                // A table in place counts the rest down instead.
                 if self.loudness != Loudness::Quiet && self.table.is_none() {
                     let rest = show_time(self.plan.rest);
                     self.say(&format!("the work stops; resting for {rest}"));
@@ -259,7 +261,7 @@ impl State {
     }
 
     /// The mean clock, and its share of the first seconds': `3.00 GHz (75.0 % of the first
-    /// seconds)`, in so many columns to the unit.
+    /// seconds)`. The number is `width` columns wide, or wider.
     fn show_clock(&self, width: usize) -> Option<String> {
         let ghz = self.mean_clock()?;
         let share = match self.first_clock.percent_of_mean(ghz) {
@@ -316,6 +318,7 @@ impl State {
         parts.join(", ")
     }
 
+    /// The lines of the table, the progress first.
     fn table_lines(&self, plan: &BurnIn) -> Vec<String> {
         let mut lines = vec![self.progress(plan)];
         match plan.kind {

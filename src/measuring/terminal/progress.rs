@@ -95,6 +95,8 @@ impl Progress {
                 self.show_begin(cell, *block, command, *left, *done)
             }
             Event::Ended { cell, trial } => self.show_end(cell, trial),
+            // Nobody would see why nothing happens.
+            Event::Slow(slow) if slow.is_stopped => self.name_slow(slow),
             _ if is_quiet => {}
             Event::Building(more) => {
                 let builds = words::count(*more, "more build");
@@ -165,8 +167,14 @@ impl Progress {
 
     /// Names a command that takes long: on a line that changes, else whenever its time has doubled.
     fn name_slow(&mut self, slow: &Slow) {
-        let Slow { command, time } = slow;
-        let text = format!("'{command}' has been running for {}", clock(*time));
+        let Slow { command, time, is_stopped } = slow;
+        let time_since = clock(*time);
+        let text = match is_stopped {
+            false => format!("'{command}' has been running for {time_since}"),
+            true => format!(
+                "'{command}', started {time_since} ago, is stopped by a signal, and waits for CONT"
+            ),
+        };
         if let Some(line) = &mut self.line {
             return line.set(vec![format!("{text}; Ctrl-C ends the run")]);
         }

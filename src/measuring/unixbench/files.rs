@@ -53,7 +53,9 @@ impl Files {
         let log = open_to_append(&text.with_file_name(format!("{base}.log")))?;
         let earlier_log_bytes = log.metadata().map_or(0, |log| log.len());
         let is_new = fs::symlink_metadata(&text).is_err();
+        // Nothing is appended to the text: it takes the name, and is replaced at the end.
         open_to_append(&text)?;
+
         Ok(Files {
             directory,
             base,
@@ -94,22 +96,23 @@ impl Files {
         results: &Results,
         heading: &Heading,
     ) -> Result<()> {
-        // The passes once more, with the results of the tests.
+        // In place of the passes, which were logged as they ended, the whole log.
         let mut log = &self.log;
         log.set_len(self.earlier_log_bytes)
             .and_then(|()| log.write_all(unixbench::log(journal, results).as_bytes()))
             .with_context(|| {
                 format!("{} cannot be written; make room", self.path(".log").display())
             })?;
+        // The empty text is removed when the files are dropped.
         if results.figures.is_empty() {
             return Ok(());
         }
 
         let text = unixbench::report(results, heading);
-        write(&self.path(""), &text)?;
-        write(&self.path(".html"), &unixbench::page(results, heading))?;
+        write_file(&self.path(""), &text)?;
+        write_file(&self.path(".html"), &unixbench::page(results, heading))?;
         if self.csv {
-            write(&self.path(".csv"), &unixbench::csv(results)?)?;
+            write_file(&self.path(".csv"), &unixbench::csv(results)?)?;
         }
         print(&format!("\n{}{text}", unixbench::rule()))
     }
@@ -171,7 +174,7 @@ fn open_to_append(path: &Path) -> Result<File> {
     })
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
+fn write_file(path: &Path, text: &str) -> Result<()> {
     ::files::write_atomically(path, text.as_bytes()).with_context(|| {
         format!("{} cannot be written; make room, or set UB_RESULTDIR", path.display())
     })

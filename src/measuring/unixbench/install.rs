@@ -33,7 +33,9 @@ pub(super) fn install(folder: &Path) -> Result<Status> {
     for name in programs::TESTS {
         make_link(&tool, &pgms.join(name))?;
     }
+
     for name in FILES {
+        // All of them are in the tool.
         let bytes = build::file(&format!("shell/{name}")).unwrap_or_default();
         let path = pgms.join(name);
         let mode = if name.ends_with(".sh") { 0o755 } else { 0o644 };
@@ -54,16 +56,16 @@ pub(super) fn install(folder: &Path) -> Result<Status> {
 
 /// Links a name to the tool; a link that is there is replaced.
 fn make_link(tool: &Path, name: &Path) -> Result<()> {
-    match fs::symlink_metadata(name) {
-        Ok(file) if !file.is_symlink() => {
-            bail!(
-                "{} is there and not a link: is this UnixBench's own directory? Try another",
-                name.display()
-            )
-        }
-        Ok(_) => fs::remove_file(name),
-        Err(_) => Ok(()),
+    let old = fs::symlink_metadata(name);
+    if old.as_ref().is_ok_and(|old| !old.is_symlink()) {
+        bail!(
+            "{} is there and not a link: is this UnixBench's own directory? Try another",
+            name.display()
+        );
     }
-    .and_then(|()| symlink(tool, name))
-    .with_context(|| format!("{} cannot be made; try another directory", name.display()))
+
+    let removed = if old.is_ok() { fs::remove_file(name) } else { Ok(()) };
+    removed
+        .and_then(|()| symlink(tool, name))
+        .with_context(|| format!("{} cannot be made; try another directory", name.display()))
 }

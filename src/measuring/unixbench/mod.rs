@@ -34,7 +34,6 @@ use words::Unique;
 /// The name that UnixBench's script has.
 const RUN: &str = "Run";
 
-/// The verb.
 const VERB: &str = "unixbench";
 
 /// The groups and tests that `all` stands for: every test of UnixBench.

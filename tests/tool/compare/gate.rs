@@ -53,6 +53,27 @@ fn a_gate_for_continuous_integration() {
     assert!(status == 2 && said.contains("there is no run 'bb'"), "{said}");
 }
 
+#[test]
+fn a_second_look_is_at_as_many_runs_where_they_are_kept() {
+    let run = |name, seed, rate| Made::new(name, seed).rate("syscall", rate, 10);
+    let place = place(&[run("a", 11, 1e6), run("b", 12, 9e5), run("c", 13, 9e5)]);
+    earlier(|made| made.rate("syscall", 1e6, 10), &place);
+    let results = place.results();
+    let results = results.display();
+
+    for (runs, compare) in [
+        ("a b c", "compare latest~2 latest~1 latest --fail-on 5%".to_owned()),
+        (
+            &*format!("a b --results {results}"),
+            format!("compare a b --results {results} --fail-on 5% --confirm latest~1 latest"),
+        ),
+    ] {
+        let output = place.unixmark(&format!("compare --fail-on 5% {runs}")).output().unwrap();
+        let said = stderr(&output);
+        assert!(said.contains(&format!("`unixmark {compare}`")), "{said}");
+    }
+}
+
 /// A gate that could not have seen the loss says so, and is closed by it where that is asked for.
 #[test]
 fn what_a_gate_cannot_tell_has_a_status_of_its_own() {

@@ -77,6 +77,13 @@ fn executions(trials: &[&Trial]) -> Vec<Execution> {
     all
 }
 
+/// The median time of the executions of some trials in ms; `None` without any.
+pub(crate) fn median_ms<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64> {
+    let all = executions(&trials.collect::<Vec<_>>());
+    let walls: Vec<f64> = all.iter().map(|one| amount(one, Measure::Score)).collect();
+    (!walls.is_empty()).then(|| median(&walls))
+}
+
 /// What an execution used by a measure, in the measure's unit; its time in ms by
 /// [`Measure::Score`].
 pub(crate) fn amount(execution: &Execution, measure: Measure) -> f64 {

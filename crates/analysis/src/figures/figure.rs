@@ -89,6 +89,11 @@ impl Figure {
         Figure { cell: cell.clone(), score, n, seconds, ..Figure::default() }
     }
 
+    /// The remark that says how many trials failed, if any did.
+    pub(crate) fn failure(&self) -> Option<&Remark> {
+        self.warnings.iter().find(|remark| matches!(remark, Remark::Failed { .. }))
+    }
+
     /// The figure without what only the report of its own run shows.
     pub(crate) fn outline(&self) -> Figure {
         let Figure { quiet, energy, samples, warnings, .. } = self.clone();

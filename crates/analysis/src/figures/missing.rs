@@ -26,6 +26,9 @@ pub struct Missing {
     pub reason: String,
 }
 
+/// The reason of a cell that the run did not come to: the cause is with another cell.
+pub const NOT_REACHED: &str = "the run ended before it was measured";
+
 impl Missing {
     pub(crate) fn new(cell: &Cell, reason: &str) -> Missing {
         Missing {

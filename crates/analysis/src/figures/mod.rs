@@ -35,7 +35,7 @@ pub use figure::{Figure, Sample};
 pub use holders::HeldUp;
 pub(crate) use measure::MIN_LATENCY_MS;
 pub use measure::Measure;
-pub use missing::Missing;
+pub use missing::{Missing, NOT_REACHED};
 pub use neighbour::Neighbour;
 pub(crate) use neighbour::visible_neighbour;
 pub use printed::is_printed;

@@ -33,15 +33,60 @@ pub fn is_printed(cell: &Cell) -> bool {
     cell.is_printed()
 }
 
+/// The name and the unit of a figure.
+pub(crate) type Named = (String, String);
+
+/// Maximum pairs of names that are looked at for one that is longer.
+const MAX_NAME_PAIRS: usize = 1 << 20;
+
+/// The names by which `first` has figures of `own`. A name has its package (`hash.BenchmarkSum`) or
+/// its mode (`parse (thrpt)`) only where its text has several, so the same figure may have a longer
+/// name in one of two texts.
+pub(crate) fn names_in_first(own: &[Named], first: &[Named]) -> BTreeMap<String, String> {
+    let (own_only, first_only) = (names_missing_in(own, first), names_missing_in(first, own));
+    if own_only.len().saturating_mul(first_only.len()) > MAX_NAME_PAIRS {
+        return BTreeMap::new();
+    }
+
+    let mut names = BTreeMap::new();
+    for figure in &own_only {
+        let mut candidates = first_only.iter().filter(|other| may_be_same(figure, other));
+        let (Some(candidate), None) = (candidates.next(), candidates.next()) else { continue };
+        // Of two that could be the same, neither is.
+        if own_only.iter().filter(|other| may_be_same(other, candidate)).count() == 1 {
+            names.insert(figure.0.clone(), candidate.0.clone());
+        }
+    }
+    names
+}
+
+/// The figures whose names `others` do not have, each once.
+fn names_missing_in<'a>(figures: &'a [Named], others: &[Named]) -> BTreeSet<&'a Named> {
+    let known: BTreeSet<&String> = others.iter().map(|(name, _)| name).collect();
+    figures.iter().filter(|(name, _)| !known.contains(name)).collect()
+}
+
+fn may_be_same((name, unit): &Named, (other, other_unit): &Named) -> bool {
+    (is_longer_name(name, other) || is_longer_name(other, name)) && are_alike(unit, other_unit)
+}
+
+/// True if `long` is the name `short` with a package of Go or a mode.
+fn is_longer_name(long: &str, short: &str) -> bool {
+    let package = long.strip_suffix(short).filter(|_| short.starts_with("Benchmark"));
+    let mode = long.strip_prefix(short);
+    package.is_some_and(|package| package.ends_with('.'))
+        || mode.is_some_and(|mode| mode.starts_with(" (") && mode.ends_with(')'))
+}
+
 /// The levels at which each figure was measured: the copies that its program reported.
 #[derive(Default)]
 pub(crate) struct Levels(BTreeMap<String, BTreeSet<u32>>);
 
-impl<'a> FromIterator<(&'a str, u32)> for Levels {
-    fn from_iter<I: IntoIterator<Item = (&'a str, u32)>>(figures: I) -> Levels {
+impl FromIterator<(String, u32)> for Levels {
+    fn from_iter<I: IntoIterator<Item = (String, u32)>>(figures: I) -> Levels {
         let mut levels = Levels::default();
         for (label, level) in figures {
-            levels.0.entry(label.to_owned()).or_default().insert(level);
+            levels.0.entry(label).or_default().insert(level);
         }
         levels
     }
@@ -79,6 +124,8 @@ pub(crate) struct Figures {
     warnings: Vec<Warning>,
     /// The levels of the first command's figures.
     first_levels: Option<Levels>,
+    /// The names and units of the first command's figures.
+    first_names: Vec<Named>,
     /// The numbers of the cells by name and copies.
     places: BTreeMap<(String, u32), Vec<usize>>,
 }
@@ -125,11 +172,17 @@ pub(crate) fn cells<'a>(family: impl IntoIterator<Item = (&'a Cell, Vec<&'a Tria
             continue;
         }
 
+        let own_names: Vec<Named> = collected
+            .iter()
+            .map(|figure| (figure.first.name.clone(), figure.first.unit.clone()))
+            .collect();
+        let names = names_in_first(&own_names, &figures.first_names);
+        let name_of = |printed: &Printed| names.get(&printed.name).unwrap_or(&printed.name).clone();
         let levels: Levels = collected
             .iter()
             .map(|figure| {
                 let copies = figure.first.copies.unwrap_or(command.key.copies);
-                (&*figure.first.name, copies)
+                (name_of(figure.first), copies)
             })
             .collect();
         let copies = trials.iter().flat_map(|trial| &trial.copies);
@@ -141,10 +194,14 @@ pub(crate) fn cells<'a>(family: impl IntoIterator<Item = (&'a Cell, Vec<&'a Tria
                 continue;
             }
             let first = figures.first_levels.as_ref();
-            let level = first.and_then(|first| levels.counterpart(&figure.first.name, first));
-            figures.add(command, &figure, level);
+            let name = name_of(figure.first);
+            let level = first.and_then(|first| levels.counterpart(&name, first));
+            figures.add(command, &figure, name, level);
         }
-        figures.first_levels.get_or_insert(levels);
+        if figures.first_levels.is_none() {
+            figures.first_levels = Some(levels);
+            figures.first_names = own_names;
+        }
     }
     figures
 }
@@ -193,11 +250,11 @@ impl Figures {
         self.cells.push(Cell { id, ..command.clone() });
     }
 
-    /// Adds the cell of a figure, in the unit in which another command has it, and at the level at
-    /// which the first command has it, if that is given.
-    fn add(&mut self, command: &Cell, figure: &Collected<'_>, level: Option<u32>) {
+    /// Adds the cell of a figure, in the unit in which another command has it, and by the name and
+    /// at the level at which the first command has it, if that is given.
+    fn add(&mut self, command: &Cell, figure: &Collected<'_>, name: String, level: Option<u32>) {
         let id = self.cells.len();
-        let mut cell = new_cell(id, command, figure.first);
+        let mut cell = new_cell(id, command, figure.first, name);
         if let Some(first) = level {
             let text = Remark::OtherLevel { own: cell.key.copies, first }.to_string();
             self.warnings.push(Warning { cell: Some(id), text });
@@ -226,10 +283,10 @@ impl Figures {
 }
 
 /// The cell of a figure in the unit in which it was printed.
-fn new_cell(id: usize, command: &Cell, printed: &Printed) -> Cell {
+fn new_cell(id: usize, command: &Cell, printed: &Printed, name: String) -> Cell {
     let mut cell = Cell {
         id,
-        label: printed.name.clone(),
+        label: name,
         unit: printed.unit.clone(),
         metric: printed.metric,
         timebase: 0.0,
@@ -237,7 +294,7 @@ fn new_cell(id: usize, command: &Cell, printed: &Printed) -> Cell {
         limit: None,
         ..command.clone()
     };
-    cell.key.test.clone_from(&printed.name);
+    cell.key.test.clone_from(&cell.label);
     cell.key.copies = printed.copies.unwrap_or(cell.key.copies);
     cell.printed()
 }
@@ -288,5 +345,38 @@ fn describe_gap(name: &str, gap: &NoValue, has_value: bool) -> String {
         }
         NoValue::Failed(reason) => format!("an execution printed no value of '{name}': {reason}"),
         NoValue::Skipped(reason) => format!("an execution skipped '{name}': {reason}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_name_is_the_same_figure_where_only_one_can_be() {
+        let named = |names: &[(&str, &str)]| -> Vec<Named> {
+            names.iter().map(|(name, unit)| ((*name).to_owned(), (*unit).to_owned())).collect()
+        };
+        for (own, first, expected) in [
+            (&[("a.BenchmarkX", "ns/op")][..], &[("BenchmarkX", "ns/op")][..], 1),
+            (&[("BenchmarkX", "ns/op")], &[("a.BenchmarkX", "ns/op")], 1),
+            // The unit decides which mode it is.
+            (&[("m (thrpt)", "ops/s"), ("m (avgt)", "s/op")], &[("m", "ops/s")], 1),
+            (
+                &[("a.BenchmarkX", "ns/op"), ("b.BenchmarkX", "ns/op")],
+                &[("BenchmarkX", "ns/op")],
+                0,
+            ),
+            (
+                &[("BenchmarkX", "ns/op")],
+                &[("a.BenchmarkX", "ns/op"), ("b.BenchmarkX", "ns/op")],
+                0,
+            ),
+            (&[("BenchmarkXX", "ns/op")], &[("BenchmarkX", "ns/op")], 0),
+            (&[("a.parse", "ms")], &[("parse", "ms")], 0),
+        ] {
+            let names = names_in_first(&named(own), &named(first));
+            assert_eq!(names.len(), expected, "{own:?} {first:?}");
+        }
     }
 }

@@ -314,8 +314,8 @@ impl Display for Remark {
             }
             Remark::Quota { cpus, of } => write!(
                 f,
-                "a control group allowed {cpus:.2} CPUs of {of}: what ran was stopped for part of \
-                 every period"
+                "a control group allowed {cpus:.2} CPUs of {of}: what used more was stopped for \
+                 the rest of a period"
             ),
             Remark::Affinity { usable, of } => write!(
                 f,

@@ -13,8 +13,8 @@ use words::{Grouped, Unique as _};
 
 use super::{Findings, Reference};
 use crate::figures::{
-    Drifting, Energy, Figure, Missing, Neighbours, Remark, by_cell, details, drift, executed,
-    latency, limits, printed, quiet, score,
+    Drifting, Energy, Figure, Missing, NOT_REACHED, Neighbours, Remark, by_cell, details, drift,
+    executed, latency, limits, printed, quiet, score,
 };
 use crate::products::{
     Bill, BurnIn, Cost, Counts, Functions, Gain, Index, Power, Scaling, UNIXBENCH_INDEX, gains,
@@ -225,7 +225,7 @@ impl Results {
             (Some(reason), _) => self.skipped.push(Missing::new(cell, reason)),
             (None, Some(reason)) => self.errors.push(Missing::new(cell, reason)),
             (None, None) => {
-                self.errors.push(Missing::new(cell, "the run ended before it was measured"));
+                self.errors.push(Missing::new(cell, NOT_REACHED));
             }
         }
     }

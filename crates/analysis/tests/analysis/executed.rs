@@ -188,7 +188,7 @@ fn processors_that_the_run_could_not_use_are_noted() {
         ),
         (
             vec![usable(2.0), quota(0.3)],
-            "a control group allowed 0.30 CPUs of 2: what ran was stopped for part of every period",
+            "a control group allowed 0.30 CPUs of 2: what used more was stopped for the rest of a period",
         ),
         (
             vec![usable(1.0), quota(1.0)],

@@ -3,7 +3,6 @@
 
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
-/// The time of CLOCK_MONOTONIC.
 pub(crate) fn monotonic_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
@@ -13,7 +12,6 @@ pub(crate) fn wall_ms() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime)) / 1_000_000
 }
 
-/// The calling thread's processor time.
 pub(crate) fn thread_cpu_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::ThreadCPUTime))
 }

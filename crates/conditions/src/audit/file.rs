@@ -20,18 +20,15 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// Records between flushes, as in the auditd.conf that comes with auditd.
 const FLUSH_INTERVAL_RECORDS: u32 = 50;
 
-/// A trail in a file.
 #[derive(Debug)]
 pub(crate) struct TrailFile {
     file: File,
     flush: Flush,
-    /// The maximum size of the file.
     max_bytes: u64,
     /// The size of the file.
     written_bytes: u64,
     /// Lines that are not in the file yet.
     buffer: Vec<u8>,
-    /// Records in the buffer.
     buffered_records: u32,
     flusher: Option<Flusher>,
     /// Why nothing more is written.

@@ -63,13 +63,11 @@ pub(crate) trait Kernel: Send + Sync {
     /// out.
     fn rules(&self) -> Result<Vec<Rule>, Errno>;
 
-    /// Sets one field.
     fn set(&self, setting: Setting, value: u32) -> Result<(), Errno>;
 
     /// Adds a rule before all others of its list; `EXIST` if it is there already.
     fn prepend(&self, rule: &Rule) -> Result<(), Errno>;
 
-    /// Deletes a rule.
     fn delete(&self, rule: &Rule) -> Result<(), Errno>;
 
     /// Makes a record of the kind [`MESSAGE`] that contains `text`.

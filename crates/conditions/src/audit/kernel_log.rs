@@ -20,7 +20,6 @@ const MAX_TEXT_BYTES: usize = 1000;
 /// five seconds.
 const MAX_PASSED_ON: u32 = 100;
 
-/// The kernel's log.
 #[derive(Debug)]
 pub(crate) struct KernelLog {
     path: PathBuf,

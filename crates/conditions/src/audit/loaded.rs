@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use crate::audit::receiving::{Receiver, Receiving};
 use crate::audit::rule::{ALWAYS, Rule, field, list};
 use crate::audit::scope::{exclude_others, is_own, limit_to_programs};
-use crate::audit::syntax::{Line, RuleSet};
+use crate::audit::syntax::{RuleSet, SourcedRule};
 use crate::audit::system::System;
 
 /// The stage in which the rules are loaded.
@@ -23,7 +23,7 @@ pub(crate) struct Counts {
     /// Rules of the level.
     pub wanted: usize,
     /// True if they record every system call, so that there must be events.
-    pub every_call: bool,
+    pub records_every_call: bool,
 }
 
 impl Loaded {
@@ -39,37 +39,39 @@ impl Loaded {
     }
 }
 
-/// Loads rules before those that are there, in their order. Rules about paths that do not exist are
-/// noted as missing.
+/// Loads rules, in their order, before those that are there. A rule is left out, with a note, if
+/// its path does not exist or an identical rule follows it.
 fn load_rules(
     system: &System,
-    rules: &[Line],
+    rules: &[SourcedRule],
     receiver: &Receiver,
     notes: &mut Vec<String>,
 ) -> Result<Counts, String> {
     // The kernel spares whoever receives the records. If that is not the tool, the rules do.
     let spared = receiver.daemon().map(|_| std::process::id());
     let mut counts = Counts { wanted: rules.len(), ..Counts::default() };
-    let mut missing = Vec::new();
+    let mut left_out = Vec::new();
     // From the last, since each goes before those that are there.
-    for line in rules.iter().rev() {
-        let rule = limit_to_programs(line.rule.clone(), spared);
+    for sourced in rules.iter().rev() {
+        let rule = limit_to_programs(sourced.rule.clone(), spared);
         match system.kernel.prepend(&rule) {
             Ok(()) => {
                 counts.loaded += 1;
-                counts.every_call |= is_every_call(&rule);
+                counts.records_every_call |= is_every_call(&rule);
             }
             Err(Errno::NOENT | Errno::NOTDIR) => {
-                missing.push(format!("{}: its path does not exist", line.at))
+                left_out.push(format!("{}: its path does not exist", sourced.at))
             }
-            Err(Errno::EXIST) => missing.push(format!("{}: an identical rule follows", line.at)),
+            Err(Errno::EXIST) => {
+                left_out.push(format!("{}: an identical rule follows", sourced.at))
+            }
             Err(error) => {
-                return Err(format!("{}: the kernel refuses the rule ({error})", line.at));
+                return Err(format!("{}: the kernel refuses the rule ({error})", sourced.at));
             }
         }
     }
 
-    notes.extend(missing.into_iter().rev());
+    notes.extend(left_out.into_iter().rev());
     Ok(counts)
 }
 

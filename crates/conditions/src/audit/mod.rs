@@ -217,6 +217,6 @@ impl Auditing {
 
     /// True if the failure makes all further trials pointless, as a full disk does.
     fn is_fatal(&self) -> bool {
-        matches!(&self.0, Entered::On(on) if on.is_full)
+        matches!(&self.0, Entered::On(on) if on.has_failed_trail)
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct On {
     pub set: Status,
     /// All rules, the machine's own too.
     pub rules: Vec<Rule>,
-    /// True if the trail cannot be written any more.
-    pub is_full: bool,
+    /// True if the trail could not be written.
+    pub has_failed_trail: bool,
     pub _login_uid: LoginUid,
 }
 
@@ -57,7 +57,8 @@ impl On {
         recorder::write_first_record(system)?;
 
         let (set, rules) = (system.status()?, system.rules()?);
-        let on = On { receiving, counts, set, rules, is_full: false, _login_uid: login_uid };
+        let on =
+            On { receiving, counts, set, rules, has_failed_trail: false, _login_uid: login_uid };
         on.check()?;
         Ok(on)
     }
@@ -114,7 +115,7 @@ impl On {
 
         // First, since a trail that cannot be written ends the run.
         if let Err(why) = &recording.written {
-            self.is_full = true;
+            self.has_failed_trail = true;
             return Err(format!(
                 "{why}; make room there, or keep less of it (--trail-limit) or none (--sink count)"
             ));
@@ -124,7 +125,7 @@ impl On {
 
         let trail = self.measure(&mut recording, window, drain_s)?;
         self.check_lost(trail.lost)?;
-        if self.counts.every_call && trail.events == 0 && trail.lost == 0 {
+        if self.counts.records_every_call && trail.events == 0 && trail.lost == 0 {
             return Err(
                 "every system call should be audited, and no event came from the window".to_owned()
             );

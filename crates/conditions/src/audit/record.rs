@@ -48,7 +48,6 @@ pub(crate) fn stamp(record: &[u8]) -> Option<Stamp> {
     Some(Stamp { ms: seconds.checked_mul(1000)?.checked_add(ms)?, serial })
 }
 
-/// The login uid in a record.
 pub(crate) fn login_uid(record: &[u8]) -> Option<u32> {
     const KEY: &[u8] = b" auid=";
 

@@ -63,7 +63,6 @@ pub(crate) struct Source {
     pub kauditd: Option<u32>,
     /// The number of records that the kernel queues.
     pub backlog: u32,
-    /// Counts the records.
     pub tally: Tally,
 }
 

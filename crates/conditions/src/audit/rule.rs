@@ -66,7 +66,6 @@ pub(crate) struct Field {
     pub value: Value,
 }
 
-/// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// One of [`list`].
@@ -102,7 +101,7 @@ impl Rule {
     }
 
     /// Makes it match every system call.
-    pub(crate) fn match_every_call(&mut self) {
+    pub(crate) fn add_every_call(&mut self) {
         self.mask[..CALL_WORDS].fill(u32::MAX);
     }
 
@@ -112,7 +111,7 @@ impl Rule {
     }
 
     /// Makes it match a system call; false if there can be none of that number.
-    pub(crate) fn match_call(&mut self, number: u32) -> bool {
+    pub(crate) fn add_call(&mut self, number: u32) -> bool {
         let word = number as usize / 32;
         if word >= CALL_WORDS {
             return false;
@@ -157,7 +156,8 @@ impl Rule {
         bytes
     }
 
-    /// Reads what [`Rule::encode`] wrote; `None` if it is cut short.
+    /// Reads a rule that the kernel lists, in the format of [`Rule::encode`]; `None` if it is cut
+    /// short.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Rule> {
         let word = |index: usize| read_word(bytes, 4 * index);
         let mut mask = [0; WORDS];
@@ -172,6 +172,7 @@ impl Rule {
             let id = word(HEAD_WORDS + WORDS + index)?;
             let value = word(HEAD_WORDS + 2 * WORDS + index)?;
             let op = word(HEAD_WORDS + 3 * WORDS + index)?;
+            // A text has its length as the value; the texts are after the columns, in their order.
             let value = if is_text(id) {
                 let (text, rest) = texts.split_at_checked(value as usize)?;
                 texts = rest;
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn bytes_worked_out_by_hand() {
         let mut rule = Rule::new(list::EXIT, ALWAYS);
-        assert!(rule.match_call(2) && rule.match_call(257) && !rule.match_call(2016));
+        assert!(rule.add_call(2) && rule.add_call(257) && !rule.add_call(2016));
         rule.fields.push(Field::number(field::ARCH, op::EQUAL, 0xc000_003e));
         rule.fields.push(Field::text(field::WATCH, op::EQUAL, "/etc/passwd"));
         rule.fields.push(Field::text(field::KEY, op::EQUAL, "ab"));
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut rule = Rule::new(list::EXIT, NEVER);
-        rule.match_every_call();
+        rule.add_every_call();
         rule.fields.push(Field::number(field::PID, op::NOT_EQUAL, 7));
         rule.fields.push(Field::text(field::EXE, op::EQUAL, "/bin/true"));
         rule.fields.push(Field::text(field::KEY, op::EQUAL, ""));

@@ -75,7 +75,6 @@ impl Samples {
         self.0.iter().any(|sample| sample.at_ns > start_ns && sample.is_stopped)
     }
 
-    /// The longest queue.
     pub(crate) fn longest_backlog(&self) -> u32 {
         self.0.iter().map(|sample| sample.backlog).max().unwrap_or(0)
     }

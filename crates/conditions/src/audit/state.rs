@@ -35,7 +35,6 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Reads the state.
     pub(crate) fn read(system: &System) -> Result<State, String> {
         // Kernels before 3.13 have no features.
         let features = system.kernel.features().unwrap_or(0);
@@ -178,8 +177,8 @@ impl State {
     }
 }
 
-/// Puts back what was found, and deletes the tool's own rules. May be done twice, by another
-/// process, and after the one that received the records has died.
+/// Puts auditing back to what was found, and deletes the tool's own rules. It may be repeated, and
+/// done by another process, even after the receiver of the records has died.
 ///
 /// # Errors
 /// The kernel refused it.
@@ -198,10 +197,11 @@ pub(crate) fn put_back(system: &System, found: &Found) -> Result<(), String> {
     }
 
     let failed = |error: Errno| format!("auditing could not be put back ({error})");
-    // First, so that the rest makes no records; but not where another process audits by now.
     let has_other_receiver = status.pid != 0
         && status.pid != std::process::id()
         && is_alive(&system.machine, status.pid);
+    // First, so that the changes below make no records. Where another process receives records by
+    // now, auditing stays on.
     if found.switched_on && status.enabled != 0 && !has_other_receiver {
         system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
     }

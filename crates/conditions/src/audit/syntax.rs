@@ -17,7 +17,7 @@ const MAX_KEY_BYTES: usize = 256;
 
 /// A rule, and where it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct SourcedRule {
     /// `FILE:LINE`.
     pub at: String,
     pub rule: Rule,
@@ -27,7 +27,7 @@ pub(crate) struct Line {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuleSet {
     /// In the order of the text.
-    pub rules: Vec<Line>,
+    pub rules: Vec<SourcedRule>,
     /// Sentences about lines that were left out.
     pub notes: Vec<String>,
 }
@@ -63,7 +63,7 @@ pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<RuleSet,
             continue;
         }
         if let Some(rule) = build_rule(&words, unknown).map_err(|why| format!("{at}: {why}"))? {
-            set.rules.push(Line { at, rule });
+            set.rules.push(SourcedRule { at, rule });
         }
     }
 
@@ -129,7 +129,7 @@ fn build_rule(words: &[&str], unknown: Unknown) -> Result<Option<Rule>, String> 
             return Err("not a rule; one begins with -a or -w (see auditctl(8))".to_owned());
         }
     };
-    if !match_calls(&mut rule, &words, unknown)? {
+    if !add_calls(&mut rule, &words, unknown)? {
         return Ok(None);
     }
 
@@ -197,18 +197,18 @@ fn parse_place(word: &str) -> Result<(u32, u32), String> {
     list.zip(action).ok_or_else(|| format!("'{word}' is not a list and an action; try always,exit"))
 }
 
-/// Sets the bits of the system calls; false if this machine has none of them.
-fn match_calls(rule: &mut Rule, words: &Words<'_>, unknown: Unknown) -> Result<bool, String> {
+/// Makes a rule match the system calls of its words; false if this machine has none of them.
+fn add_calls(rule: &mut Rule, words: &Words<'_>, unknown: Unknown) -> Result<bool, String> {
     // The kernel wants the bits also in rules that are not about system calls.
     if words.calls.is_empty() || words.calls.contains(&"all") {
-        rule.match_every_call();
+        rule.add_every_call();
         return Ok(true);
     }
 
     let mut has_any = false;
     for name in &words.calls {
         match names::call_number(name, words.arch) {
-            Some(number) if rule.match_call(number) => has_any = true,
+            Some(number) if rule.add_call(number) => has_any = true,
             Some(number) => return Err(format!("-S {number}: the highest system call is 2015")),
             None if unknown == Unknown::Skip => {}
             None => {
@@ -249,9 +249,9 @@ fn parse_pair(word: &str) -> Result<Field, String> {
     }
 }
 
-/// The field, the operator and the value of a comparison, none of which is empty.
+/// Splits a comparison into its field, operator and value; an error if one is missing.
 fn split_comparison(word: &str) -> Result<(&str, u32, &str), String> {
-    // `>=` comes before `>`, with which it begins.
+    // In this order, since `>` is a prefix of `>=`, `<` of `<=` and `&` of `&=`.
     const OPS: [(&str, u32); 8] = [
         ("!=", op::NOT_EQUAL),
         (">=", op::GREATER | op::EQUAL),
@@ -267,6 +267,7 @@ fn split_comparison(word: &str) -> Result<(&str, u32, &str), String> {
     for (sign, op) in OPS {
         match comparison.strip_prefix(sign) {
             Some(value) if !name.is_empty() && !value.is_empty() => return Ok((name, op, value)),
+            // A shorter operator would read the end of this one as a value.
             Some(_) => break,
             None => {}
         }

@@ -51,7 +51,6 @@ struct OpenEvent {
 struct Membership {
     /// True if it is the event's first record.
     is_first: bool,
-    /// True if the event counts.
     is_counted: bool,
 }
 
@@ -95,8 +94,8 @@ impl Tally {
         }
     }
 
-    /// Counts a record of `bytes` bytes that arrived at `now_ms`, in milliseconds since 1970; true
-    /// if it is the login uid's.
+    /// Counts a record that takes `bytes` bytes in a log and arrived at `now_ms`, in milliseconds
+    /// since 1970; true if its event counts.
     pub(crate) fn count(&mut self, kind: u16, record: &[u8], bytes: usize, now_ms: u64) -> bool {
         let Some(stamp) = record::stamp(record) else {
             return false;
@@ -109,7 +108,7 @@ impl Tally {
 
         let bin = self.bin(stamp.ms);
         bin.events += u32::from(is_first);
-        // What ends an event is not written to a trail.
+        // A trail does not have the records that only end an event.
         if kind != record::END {
             bin.records += 1;
             bin.bytes += bytes as u64;
@@ -118,8 +117,9 @@ impl Tally {
         true
     }
 
-    /// Finds the event of a record, or notes it if the record is its first. An event does not count
-    /// if it is another login uid's, begins with a change of auditing, or began before the trail.
+    /// Finds the event of a record, or adds it if this is its first record. An event does not count
+    /// if it has another login uid or begins without one, as denials of SELinux and AppArmor do, is
+    /// about auditing itself, or began before the trail.
     fn find_event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> Membership {
         let place = usize::try_from(stamp.serial).unwrap_or_default() % MAX_OPEN_EVENTS;
         let event = &mut self.open[place];
@@ -127,14 +127,14 @@ impl Tally {
             return Membership { is_first: false, is_counted: event.is_counted };
         }
 
-        // Without its first record an event began before the trail.
+        // An event that seems to begin with a detail began before the trail.
         let can_begin = record::is_of_programs(kind) && !record::is_detail(kind);
         let is_counted =
-            can_begin && record::login_uid(record).is_none_or(|uid| uid == self.login_uid);
+            can_begin && record::login_uid(record).is_some_and(|uid| uid == self.login_uid);
         *event = OpenEvent { serial: stamp.serial, is_counted };
 
-        let no_serials = Serials { first: stamp.serial, last: stamp.serial, distinct: 0 };
-        let serials = self.serials.get_or_insert(no_serials);
+        let none_yet = Serials { first: stamp.serial, last: stamp.serial, distinct: 0 };
+        let serials = self.serials.get_or_insert(none_yet);
         serials.first = serials.first.min(stamp.serial);
         serials.last = serials.last.max(stamp.serial);
         serials.distinct += 1;
@@ -270,8 +270,11 @@ mod tests {
     fn records_of_two_events_may_come_mixed() {
         let mut tally = Tally::new(US, 0);
         for (kind, serial) in [(1300, 8), (1300, 7), (1327, 8), (1327, 7), (1320, 8), (1320, 7)] {
-            tally.count(kind, format!("audit(0.001:{serial}): x").as_bytes(), 10, 2);
+            let record = format!("audit(0.001:{serial}): auid={US} uid=0");
+            tally.count(kind, record.as_bytes(), 10, 2);
         }
+        // A denial of AppArmor's, of whatever process.
+        tally.count(1400, b"audit(0.001:9): apparmor=\"DENIED\" pid=7", 10, 2);
 
         assert_eq!(tally.totals(), Totals { events: 2, bytes: 40 });
     }

@@ -28,7 +28,7 @@ const MAX_CPU_BUFFER_KIB: usize = 24 << 10;
 
 /// A trace that is being written.
 pub struct Watch {
-    /// The directory of its buffer in tracefs.
+    /// The directory of the trace's buffer in tracefs.
     instance: PathBuf,
     programs: Vec<TracedProgram>,
 }
@@ -40,7 +40,7 @@ struct TracedProgram {
 }
 
 impl Watch {
-    /// Begins to trace for these programs.
+    /// Starts the trace for the programs with these process ids.
     ///
     /// # Errors
     /// The kernel cannot trace this, or not with these rights.
@@ -61,6 +61,7 @@ impl Watch {
         let cpus = read_cpu_stats(&instance).map_err(|error| failed(&instance, error))?.len();
         let buffer_kib = (MAX_BUFFERS_KIB / cpus.max(1)).min(MAX_CPU_BUFFER_KIB);
         write("tracing_on", "0")?;
+        // CLOCK_MONOTONIC, as the frames' times.
         write("trace_clock", "mono")?;
         write("buffer_size_kb", &buffer_kib.to_string())?;
         for kind in TRACED_EVENTS {
@@ -69,8 +70,7 @@ impl Watch {
         }
 
         write("tracing_on", "1")?;
-        // The threads are listed once it is on, since those that start from then on are in the
-        // trace.
+        // Threads are listed only now that the trace is on: those that start later are in it.
         let programs = programs
             .iter()
             .map(|pid| TracedProgram { pid: *pid, threads: list_threads(machine, *pid) })

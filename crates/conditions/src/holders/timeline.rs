@@ -109,7 +109,7 @@ struct WakeUp {
 }
 
 /// How long a cause lasted.
-struct Duration {
+struct CauseDuration {
     cause: usize,
     ns: u64,
 }
@@ -186,15 +186,15 @@ impl Timelines {
     /// Changes the state of the processor and of the copies by an event.
     fn apply(&mut self, TraceLine { at, cpu, thread, name, event }: TraceLine<'_>) {
         self.events += 1;
-        // Every line names the running thread; switches say when that changes.
+        // The first line from a processor names the thread that it runs; switches say when that
+        // changes.
         if !self.cpus.contains_key(&cpu) {
             let cause = self.cause_number(class_name(name));
             self.cpus.insert(cpu, Cpu { thread, cause, interrupts: Vec::new() });
         }
 
-        // Before the processor's state changes below: a copy's threads have theirs of their own.
         for copy in &mut self.copies {
-            copy.follow(at, cpu, &event);
+            copy.update_threads(at, cpu, &event);
         }
 
         match event {
@@ -263,6 +263,7 @@ impl Timelines {
         let copy = &self.copies[number];
         let work = frames.schedule.work;
 
+        // `overdue` has the frames that were never done too, but is limited in length.
         let mut holders =
             Holders { late: frames.late.max(frames.overdue.len() as u64), ..Holders::default() };
         let mut causes = BTreeMap::<usize, Cause>::new();
@@ -271,16 +272,16 @@ impl Timelines {
             let durations = copy.explain(span, work, traced);
             let Some(longest) = durations.first() else { continue };
 
-            // The frame counts for the cause that lasted longest, its time for all of them.
+            // The frame counts for the cause that lasted longest; each cause gets its own time.
             holders.traced += 1;
             causes.entry(longest.cause).or_default().frames += 1;
-            for Duration { cause, ns } in durations {
+            for CauseDuration { cause, ns } in durations {
                 causes.entry(cause).or_default().ns += ns;
             }
         }
 
-        for (number, cause) in causes {
-            holders.causes.push(Cause { name: self.names[number].clone(), ..cause });
+        for (cause_number, cause) in causes {
+            holders.causes.push(Cause { name: self.names[cause_number].clone(), ..cause });
         }
         holders.causes.sort_by_key(|cause| std::cmp::Reverse((cause.frames, cause.ns)));
 
@@ -317,7 +318,7 @@ impl Timeline {
 
     /// The causes within a span, longest first, as [`cause_durations`] has them; none if the span
     /// does not begin within `traced`.
-    fn explain(&self, span: Range<u64>, work: u64, traced: &Range<u64>) -> Vec<Duration> {
+    fn explain(&self, span: Range<u64>, work: u64, traced: &Range<u64>) -> Vec<CauseDuration> {
         if !traced.contains(&span.start) {
             return Vec::new();
         }
@@ -348,7 +349,7 @@ impl Timeline {
     }
 
     /// Changes the states of the copy's threads by an event on the processor `on`.
-    fn follow(&mut self, at: u64, on: usize, event: &Event<'_>) {
+    fn update_threads(&mut self, at: u64, on: usize, event: &Event<'_>) {
         match event {
             Event::Switch { from, left, to, .. } => {
                 match left {
@@ -389,7 +390,7 @@ impl Timeline {
 
 /// The time that each cause lasted within `span`, longest first; the copy's own work counts only as
 /// far as it exceeds the `work` of a frame. Causes that did not last are left out. All in ns.
-fn cause_durations(changes: &[Change], span: Range<u64>, work: u64) -> Vec<Duration> {
+fn cause_durations(changes: &[Change], span: Range<u64>, work: u64) -> Vec<CauseDuration> {
     // The cause that holds when the span begins has begun before it.
     let first = changes.partition_point(|change| change.at <= span.start).saturating_sub(1);
     let mut sums = BTreeMap::<usize, u64>::new();
@@ -408,7 +409,8 @@ fn cause_durations(changes: &[Change], span: Range<u64>, work: u64) -> Vec<Durat
     }
 
     let lasting = sums.into_iter().filter(|(_, ns)| *ns > 0);
-    let mut durations: Vec<Duration> = lasting.map(|(cause, ns)| Duration { cause, ns }).collect();
+    let mut durations: Vec<CauseDuration> =
+        lasting.map(|(cause, ns)| CauseDuration { cause, ns }).collect();
     durations.sort_by_key(|duration| std::cmp::Reverse(duration.ns));
     durations
 }
@@ -442,6 +444,7 @@ fn parse_event(line: &str) -> Option<TraceLine<'_>> {
 
     let (task, cpu) = head.rsplit_once(" [")?;
     let (name, thread) = task.trim().rsplit_once('-')?;
+    // The kernel prints six digits after the point.
     let (seconds, micros) = time.split_once('.')?;
     let at = seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?
         + micros.parse::<u64>().ok()? * 1000;
@@ -464,6 +467,7 @@ fn parse_event(line: &str) -> Option<TraceLine<'_>> {
             "softirq {}",
             fields.rsplit_once("action=")?.1.trim_end_matches(']')
         )),
+        // `irq_handler_exit` or `softirq_exit`.
         _ => Event::End,
     };
     Some(TraceLine {

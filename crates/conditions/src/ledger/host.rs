@@ -52,13 +52,11 @@ pub trait Host {
     fn names(&self) -> io::Result<Vec<String>>;
     /// Makes a ledger that holds `text`, durable and whole or not at all, and holds it.
     fn create(&self, name: &str, text: &[u8]) -> io::Result<Self::Held>;
-    /// Holds a ledger.
     fn hold(&self, name: &str) -> io::Result<Holding<Self::Held>>;
     /// The text of a ledger.
     fn read(&self, held: &Self::Held) -> io::Result<Vec<u8>>;
     /// Adds `text` at `length`, durable; a failure leaves `length` bytes.
     fn append(&self, held: &Self::Held, length: usize, text: &[u8]) -> io::Result<()>;
-    /// Removes a ledger.
     fn remove(&self, name: &str, held: &Self::Held) -> io::Result<()>;
     /// Takes a step, and registers the commands that it needs.
     fn take(&self, step: &Undo, register: Register<'_>) -> Result<(), String>;

@@ -26,7 +26,6 @@ pub enum Undo {
     Shell {
         /// The condition it belongs to.
         name: String,
-        /// The command.
         command: String,
         /// Seconds after which each is killed.
         limit: u64,
@@ -88,7 +87,6 @@ pub enum Undo {
         /// The program's file.
         #[serde(with = "path_text")]
         program: PathBuf,
-        /// The argument.
         #[serde(with = "path_text")]
         argument: PathBuf,
     },

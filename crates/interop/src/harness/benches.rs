@@ -148,6 +148,7 @@ pub(super) fn read_criterion(text: &str) -> Vec<Reading> {
 #[derive(Default)]
 struct Benches<'t> {
     runs: Vec<Reading>,
+    /// The line above, trimmed: criterion may print a long name there.
     last_line: &'t str,
     /// The bench that has begun and has no outcome yet.
     open: Option<&'t str>,
@@ -158,11 +159,12 @@ impl<'t> Benches<'t> {
         if let Some(LibtestLine { name, outcome }) = LibtestLine::parse(line) {
             self.end_bench();
             self.open = Some(name);
+            // It may be in a later line, if the bench printed something.
             self.read_outcome(outcome);
         } else if let Some(figure) = BenchFigure::parse_criterion(line) {
             self.add_figure(figure);
         } else if let Some(name) = announced_name(line) {
-            // The steps of one bench follow each other.
+            // Each step of a bench announces it again.
             if self.open.is_some_and(|open| open != name) {
                 self.end_bench();
             }
@@ -175,7 +177,8 @@ impl<'t> Benches<'t> {
         self.last_line = line.trim();
     }
 
-    /// Reads the outcome of the bench that has begun, if there is one and the words are one.
+    /// Reads the outcome of the bench that has begun. Any other text, or one where no bench has
+    /// begun, is passed over.
     fn read_outcome(&mut self, outcome: &'t str) {
         let Some(name) = self.open else {
             return;

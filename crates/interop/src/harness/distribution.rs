@@ -18,11 +18,11 @@ use serde_json::Value;
 /// not read.
 const HISTOGRAM_STARTS: [&str; 6] = ["HISTFA", "HISTEw", "HISTAg", "HISTAQ", "HISTCQ", "HISTCA"];
 
-/// The beginning of a table of percentiles.
+/// The first cells of a table's head.
 const TABLE_HEAD: [&str; 3] = ["Value", "Percentile", "TotalCount"];
 
-/// The percentile in the last row of a table that is whole.
-const WHOLE: f64 = 1.0;
+/// The share in the last row of a table that is whole. The column `Percentile` has shares, from 0.
+const LAST_SHARE: f64 = 1.0;
 
 /// The values under one name.
 pub(super) enum Distribution {
@@ -41,10 +41,11 @@ pub(super) struct Row {
 }
 
 impl Distribution {
-    /// The values of a member of a JSON object; `None` if it is anything else.
+    /// The values of a member of a JSON object; `None` if it is neither a list of numbers nor a
+    /// histogram.
     ///
     /// # Errors
-    /// It is a histogram, and is damaged: why.
+    /// It is a damaged histogram: why.
     pub(super) fn read(value: &Value) -> Result<Option<Distribution>, String> {
         if let Some(list) = value.as_array() {
             let numbers: Option<Vec<f64>> = list.iter().map(Value::as_f64).collect();
@@ -65,7 +66,6 @@ impl Distribution {
         stats::Histogram::from_another(last).map(|all| Some(Distribution::Histogram(all)))
     }
 
-    /// The number of values.
     pub(super) fn count(&self) -> u64 {
         match self {
             Distribution::List(values) => values.len() as u64,
@@ -84,7 +84,7 @@ impl Distribution {
     }
 }
 
-/// Between two rows, by their shares.
+/// The value at a share, interpolated linearly between the rows around it.
 fn quantile_of_table(rows: &[Row], share: f64) -> f64 {
     let after = rows.partition_point(|row| row.share < share);
     let upper = rows[after.min(rows.len() - 1)];
@@ -96,7 +96,10 @@ fn quantile_of_table(rows: &[Row], share: f64) -> f64 {
     lower.value + part.min(1.0) * (upper.value - lower.value)
 }
 
-/// The rows of a text's first table of percentiles; `None` if it has none.
+/// The rows of a text's first table of percentiles; `None` if no line is a table's head.
+///
+/// # Errors
+/// A column descends, or the table ends before its last share: it may be truncated.
 fn read_table(text: &str) -> Result<Option<Vec<Row>>, String> {
     let mut lines = text.lines().map(cells).skip_while(|cells| !cells.starts_with(&TABLE_HEAD));
     if lines.next().is_none() {
@@ -121,7 +124,7 @@ fn read_table(text: &str) -> Result<Option<Vec<Row>>, String> {
         rows.push(row);
     }
     match rows.last() {
-        Some(last) if last.share >= WHOLE => Ok(Some(rows)),
+        Some(last) if last.share >= LAST_SHARE => Ok(Some(rows)),
         _ => Err("its table of percentiles does not end at 1.0; is it whole?".to_owned()),
     }
 }
@@ -138,7 +141,7 @@ fn read_row(cells: &[&str]) -> Option<Row> {
     };
     let row =
         Row { value: value.parse().ok()?, share: share.parse().ok()?, count: count.parse().ok()? };
-    (row.value.is_finite() && (0.0..=WHOLE).contains(&row.share)).then_some(row)
+    (row.value.is_finite() && (0.0..=LAST_SHARE).contains(&row.share)).then_some(row)
 }
 
 #[cfg(test)]

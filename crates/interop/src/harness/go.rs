@@ -46,6 +46,9 @@ const SIDES: [&str; 14] = [
     "patched", "original", "with", "without",
 ];
 
+/// The keys of lines that name the machine.
+const MACHINE_KEYS: [&str; 3] = ["goos", "goarch", "cpu"];
+
 /// The key of a heading in a configuration: no line has it.
 const HEADING: &str = "";
 
@@ -238,13 +241,13 @@ struct GoText<'t> {
 /// Reads the figures of Go's benchmarks. Those of `-count` are repetitions of one; where there are
 /// several packages, a name has its package.
 ///
-/// Lines of configuration that change make a run of their own if a benchmark comes under both: a
-/// program may also print such lines by itself.
+/// Lines of configuration that change make a run of their own if a benchmark comes under both, or
+/// if they name another machine: a program may also print such lines by itself.
 pub(super) fn read_gobench(text: &str) -> Vec<Reading> {
     let go = GoText::read(text);
     let has_several_packages = go.has_several_packages();
     let have_processors = go.have_names_processors();
-    let is_split = go.has_several_runs();
+    let is_split = go.has_several_runs() || go.has_several_machines();
 
     let mut runs: Vec<Reading> = Vec::new();
     let mut run_numbers: BTreeMap<usize, usize> = BTreeMap::new();
@@ -369,6 +372,22 @@ impl<'t> GoReader<'t> {
     }
 }
 
+/// The benchmarks that have an outcome.
+#[derive(Default)]
+struct KnownBenchmarks<'t> {
+    /// Packages and names.
+    names: BTreeSet<(&'t str, &'t str)>,
+    /// What has parts: `BenchmarkSort` of `BenchmarkSort/large`.
+    wholes: BTreeSet<&'t str>,
+}
+
+impl<'t> KnownBenchmarks<'t> {
+    fn add(&mut self, package: &'t str, name: &'t str) {
+        self.names.insert((package, bare_name(name)));
+        self.wholes.extend(name.match_indices('/').map(|(end, _)| &name[..end]));
+    }
+}
+
 impl<'t> GoText<'t> {
     fn read(text: &'t str) -> GoText<'t> {
         let start = OutputStart { row: 0, heading: 0 };
@@ -408,15 +427,19 @@ impl<'t> GoText<'t> {
     /// the run failed, and nothing else is known of the benchmark. Other headings are those of
     /// benchmarks with parts, or of `-v`.
     fn add_broken_off(&mut self, has_failed: bool) {
+        let mut known = KnownBenchmarks::default();
+        for row in &self.rows {
+            known.add(row.package, row.name);
+        }
+
         for heading in std::mem::take(&mut self.headings) {
             let GoHeading { configuration, package, name, remark, is_begun } = heading;
             let bare = bare_name(name);
-            let has_row =
-                self.rows.iter().any(|row| row.package == package && bare_name(row.name) == bare);
-            let has_parts = self.rows.iter().any(|row| row.name.starts_with(&format!("{bare}/")));
-            if (has_failed || is_begun || remark == CUT) && !has_row && !has_parts {
+            let is_known = known.names.contains(&(package, bare)) || known.wholes.contains(bare);
+            if (has_failed || is_begun || remark == CUT) && !is_known {
                 let reason = if remark.is_empty() { "it has no result" } else { &remark };
                 let outcome = GoOutcome::failed(reason);
+                known.add(package, name);
                 self.rows.push(GoRow { configuration, package, name, outcome });
             }
         }
@@ -462,6 +485,17 @@ impl<'t> GoText<'t> {
         let mut first: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         self.rows.iter().any(|row| {
             *first.entry((row.package, row.name)).or_insert(row.configuration) != row.configuration
+        })
+    }
+
+    /// True if rows come under different machines.
+    fn has_several_machines(&self) -> bool {
+        MACHINE_KEYS.iter().any(|key| {
+            let configurations =
+                self.rows.iter().map(|row| &self.configurations[row.configuration]);
+            let values: BTreeSet<&str> =
+                configurations.filter_map(|lines| lines.get(key).copied()).collect();
+            values.len() > 1
         })
     }
 

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Kind, metric_of};
-use crate::date;
 use crate::figure::{Heading, Outcome, Reading, json_number, json_outcome, shorten_name};
 use crate::plain::{clean_text, excerpt};
 use crate::text::{array_at, string_at};
@@ -34,6 +33,10 @@ const GBENCH_KEYS: [&str; 12] = [
     "total_allocated_bytes",
     "net_heap_growth",
 ];
+
+/// Aggregates of the times of repetitions that Google Benchmark itself makes; any other is the
+/// user's own.
+const OWN_AGGREGATES: [&str; 6] = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
 
 /// Ends of the names of aggregates. Before version 1.5 nothing else marks them.
 const AGGREGATE_ENDS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"];
@@ -116,9 +119,12 @@ pub(super) fn is_plain(json: &Value) -> bool {
 /// github-action-benchmark, or the one that stands alone; none of any other document.
 fn named_figures(json: &Value) -> &[Value] {
     let figures = json.as_array().map_or(std::slice::from_ref(json), Vec::as_slice);
-    let has_names = figures.iter().all(|figure| !string_at(figure, &["name"]).is_empty());
-    let has_value = figures.iter().any(|figure| is_number(&figure["value"]));
-    if has_names && has_value { figures } else { &[] }
+    let is_figure = |figure: &Value| has_name(figure) && is_number(&figure["value"]);
+    if figures.iter().any(is_figure) { figures } else { &[] }
+}
+
+fn has_name(figure: &Value) -> bool {
+    !string_at(figure, &["name"]).is_empty()
 }
 
 /// A sentence about the first value of an object that cannot be a figure.
@@ -160,7 +166,8 @@ fn is_quoted_number(value: &Value) -> bool {
 }
 
 /// Reads Google Benchmark: the times, and the user's counters, of each repetition; of a benchmark
-/// that has only aggregates the median. What failed or was skipped has its message.
+/// that has only aggregates the median. A statistic of the user's is a figure of its own. What
+/// failed or was skipped has its message.
 pub(super) fn read_gbench(json: &Value) -> Reading {
     let benchmarks = array_at(json, "benchmarks");
     let names: BTreeSet<&str> =
@@ -273,7 +280,14 @@ impl<'j> GbenchEntry<'j> {
         let name = run_name
             .or_else(|| Some(without_aggregate()?.trim_end_matches('_')))
             .unwrap_or(full_name);
-        GbenchEntry { json, name: name.to_owned(), aggregate }
+        let is_own_statistic =
+            aggregate.is_some_and(|name| !name.is_empty() && !OWN_AGGREGATES.contains(&name));
+        match aggregate.filter(|_| is_own_statistic) {
+            Some(statistic) => {
+                GbenchEntry { json, name: format!("{name} {statistic}"), aggregate: None }
+            }
+            None => GbenchEntry { json, name: name.to_owned(), aggregate },
+        }
     }
 
     fn add_to(&self, reading: &mut Reading) {
@@ -337,7 +351,7 @@ fn aggregate_by_name<'j>(json: &Value, name: &'j str, names: &BTreeSet<&str>) ->
 fn read_gbench_context(context: &Value) -> Reading {
     let mut reading = Reading::default();
     reading.host = string_at(context, &["host_name"]);
-    reading.started = date::from_rfc3339_or_civil(&string_at(context, &["date"]));
+    reading.date = string_at(context, &["date"]);
     reading.cpus = cpu_count(&context["num_cpus"]);
     let executable = string_at(context, &["executable"]);
     reading.add_fact("imported.executable", "Executable", "Imported", &executable);
@@ -358,12 +372,13 @@ fn cpu_count(value: &Value) -> usize {
     value.as_u64().filter(|count| *count <= MAX_CPUS).map_or(0, |count| count as usize)
 }
 
-/// Reads pytest-benchmark: the time of every round; of a file without them the median.
+/// Reads pytest-benchmark: the time of every round; without rounds the median, without that the
+/// mean.
 pub(super) fn read_pytest(json: &Value) -> Reading {
     let machine = &json["machine_info"];
     let mut reading = Reading::default();
     reading.host = string_at(machine, &["node"]);
-    reading.started = date::from_rfc3339_or_civil(&string_at(json, &["datetime"]));
+    reading.date = string_at(json, &["datetime"]);
     reading.cpus = cpu_count(&machine["cpu"]["count"]);
     for (name, label, group, path) in [
         ("cpu.model", "Model", "Processor", &["cpu", "brand_raw"][..]),
@@ -379,6 +394,7 @@ pub(super) fn read_pytest(json: &Value) -> Reading {
         let heading = Heading::time(string_at(benchmark, &["fullname"]), "s");
         let stats = &benchmark["stats"];
         match array_at(stats, "data") {
+            // As `--benchmark-save` writes it.
             [] => {
                 let median = json_number(&stats["median"]);
                 let outcome = median.unwrap_or_else(|| json_outcome(&stats["mean"]));
@@ -530,7 +546,11 @@ fn nanobench_epochs(result: &Value, key: &str) -> Vec<Outcome> {
 pub(super) fn read_plain(json: &Value) -> Reading {
     let mut reading = Reading::default();
     let named = named_figures(json);
-    for figure in named {
+    for (number, figure) in (1..).zip(named) {
+        if !has_name(figure) {
+            reading.notes.push(format!("element {number} of its list has no name: it is left out"));
+            continue;
+        }
         let [label, unit] = ["name", "unit"].map(|key| string_at(figure, &[key]));
         let metric = match unit.as_str() {
             "" => unit::metric_of_name(&label),

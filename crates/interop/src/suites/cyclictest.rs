@@ -49,13 +49,15 @@ pub(crate) fn recognises(text: &Text<'_>) -> bool {
     }
 }
 
-/// True of cyclictest's own JSON: its neighbours in rt-tests write such documents, too.
+/// True of cyclictest's JSON. Other programs of rt-tests write documents of the same form, which
+/// differ by the program in the command line.
 fn is_json(json: &Value) -> bool {
+    // Two of rt-tests' keys end in a colon.
     let command = string_at(json, &["cmdline:"]);
     let program = command.split_whitespace().next().unwrap_or("cyclictest");
     let has = |key: &str| json.get(key).is_some();
-    let is_like_it = has("rt_test_version:") || has("file_version") && has("thread");
-    is_like_it && program.ends_with("cyclictest")
+    let is_of_rt_tests = has("rt_test_version:") || has("file_version") && has("thread");
+    is_of_rt_tests && program.ends_with("cyclictest")
 }
 
 /// Notes where runs begin: at the next histogram, or at lines of threads that do not go on with
@@ -142,11 +144,13 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         None if source.raw.contains(MIN_HEAD) => read_histogram(source)?,
         None => read_summary(source)?,
     };
+    // JSON says whether its figures are in ns, and `read_json` converts them to us.
     let unit = if source.json.is_none() && counts_ns(source) { "ns" } else { "us" };
     add_latencies("cyclictest", unit, &threads, source, &mut draft)?;
     Ok(vec![draft.finish()])
 }
 
+/// Reads the threads of a JSON document, with latencies in us, and puts its facts into the draft.
 fn read_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<Vec<ThreadLatency>> {
     if number_at(json, &["file_version"]) != Some(FILE_VERSION) {
         let version = string_at(json, &["file_version"]);
@@ -157,7 +161,8 @@ fn read_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<V
     let version = string_at(json, &["rt_test_version:"]);
     draft.run.tool = format!("cyclictest {version}").trim_end().to_owned();
     draft.set_host(&string_at(json, &["sysinfo", "nodename"]));
-    draft.set_start(date::from_mail(&string_at(json, &["start_time"])));
+    let date = string_at(json, &["start_time"]);
+    draft.set_start_or_quote(&date, date::from_any_form(&date));
     for (name, label, group, path) in [
         ("kernel.release", "Release", "Kernel", &["sysinfo", "release"][..]),
         ("system.architecture", "Architecture", "System", &["sysinfo", "machine"]),
@@ -171,10 +176,11 @@ fn read_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<V
         ));
     }
 
-    // With -N everything is counted in ns.
-    let per_us = if number_at(json, &["resolution_in_ns"]) == Some(1.0) { 1e3 } else { 1.0 };
+    // With -N this key is 1, and latencies are in ns; otherwise they are in us.
+    let units_per_us = if number_at(json, &["resolution_in_ns"]) == Some(1.0) { 1e3 } else { 1.0 };
     let mut latencies = Vec::new();
     for (id, thread) in json.get("thread").and_then(Value::as_object).into_iter().flatten() {
+        // Each key must be there. Where one has no number, the figure is NaN.
         let figures = ["cycles", "min", "avg", "max"]
             .map(|key| outcome_at(thread, &[key]).map(|outcome| outcome.unwrap_or(f64::NAN)));
         let [Some(samples), Some(min), Some(mean), Some(max)] = figures else {
@@ -184,9 +190,9 @@ fn read_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<V
         };
         latencies.push(ThreadLatency {
             samples,
-            min: min / per_us,
-            mean: mean / per_us,
-            max: max / per_us,
+            min: min / units_per_us,
+            mean: mean / units_per_us,
+            max: max / units_per_us,
         });
     }
     Ok(latencies)
@@ -196,8 +202,8 @@ fn is_thread_line(line: &str) -> bool {
     line.starts_with("T:") && line.contains("I:") && line.contains("C:")
 }
 
-/// True if the text has its command line, and that has -N: then the figures are in ns, of which
-/// neither the summary nor the histogram says anything.
+/// True if a command line in the text has `-N`, so that the figures are in ns. Neither the summary
+/// nor the histogram names its unit.
 fn counts_ns(source: &Text<'_>) -> bool {
     let mut command_lines =
         source.raw.lines().filter_map(|line| line.split_once("cyclictest ")).map(|(_, line)| line);

@@ -2,16 +2,20 @@
 //! syncs.
 
 use super::{
-    Draft, Heading, Journal, Result, Text, Value, array_at, date, number_at, outcome_at, string_at,
+    Draft, Heading, Journal, Outcome, Result, Text, Value, array_at, date, number_at, outcome_at,
+    string_at,
 };
+use journal::NoValue;
 
 const VERSION: &str = "fio version";
 
 /// Maximum clones that are believed.
 const MAX_CLONES: f64 = 65_536.0;
 
-/// Percentiles of a latency that are kept: their names here, and their keys in the file.
-const PERCENTILES: [(&str, &str); 2] = [("p50", "50.000000"), ("p99", "99.000000")];
+/// The number of percentiles that fio gives unless `percentile_list` names others, and the keys of
+/// those among them that are kept.
+const DEFAULT_PERCENTILES: usize = 17;
+const KEPT_PERCENTILES: [&str; 2] = ["50.000000", "99.000000"];
 
 /// The ways in which a job reads and writes; with unified_rw_reporting all are reported as one.
 const WAYS: [&str; 4] = ["read", "write", "trim", "mixed"];
@@ -42,7 +46,8 @@ pub(crate) fn recognises(text: &Text<'_>) -> bool {
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     let json = source.json_or_null();
     let version = string_at(json, &[VERSION]);
-    let number = version.strip_prefix("fio-").unwrap_or_default();
+    // `fio-3.33`, and `fio 2.0.8`.
+    let number = version.strip_prefix("fio").unwrap_or_default().trim_start_matches(['-', ' ']);
     let Some(form) = LatencyForm::of_version(number) else {
         let line = source.line_of(VERSION);
         return Err(source.unknown_version_error(line, "fio", &version, "versions 2 and 3"));
@@ -59,11 +64,9 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         names.push(name.clone());
         let name = if twins == 0 { name } else { format!("{name} #{}", twins + 1) };
         add_options(json.get("job options"), &format!("Options of {name}"), &mut draft);
-        if let Some(error) = number_at(json, &["error"]).filter(|error| *error > 0.0) {
-            draft.warn(format!("the job {name} failed with error {error}: it is left out"));
-            continue;
-        }
-        Job { json, name, copies: count_clones(json, global), form }.add_to(&mut draft);
+        let error = number_at(json, &["error"]).filter(|error| *error > 0.0);
+        let failure = error.map(|error| NoValue::Failed(format!("it failed with error {error}")));
+        Job { json, name, copies: count_clones(json, global), form, failure }.add_to(&mut draft);
     }
     Ok(vec![draft.finish()])
 }
@@ -92,15 +95,31 @@ fn count_clones(job: &Value, global: Option<&Value>) -> u32 {
     clones.map_or(1, |clones| clones.clamp(1.0, MAX_CLONES) as u32)
 }
 
+/// The keys of the percentiles that are kept: all that somebody has asked for.
+fn kept_percentiles(percentiles: &Value) -> Vec<&str> {
+    let keys = percentiles.as_object().into_iter().flat_map(|percentiles| percentiles.keys());
+    // Old versions fill the list with zeros.
+    let is_rank = |key: &&str| key.parse::<f64>().is_ok_and(|rank| rank > 0.0);
+    let keys: Vec<&str> = keys.map(String::as_str).filter(is_rank).collect();
+    if keys.len() == DEFAULT_PERCENTILES { KEPT_PERCENTILES.to_vec() } else { keys }
+}
+
 /// A job, under a name that no other has.
 struct Job<'j> {
     json: &'j Value,
     name: String,
     copies: u32,
     form: LatencyForm,
+    /// Why it has no figures.
+    failure: Option<NoValue>,
 }
 
 impl Job<'_> {
+    /// The outcome of a figure: that of the job, if it failed.
+    fn outcomes(&self, outcome: Option<Outcome>) -> Option<Outcome> {
+        self.failure.clone().map(Err).or(outcome)
+    }
+
     /// Adds the figures of each way in which the job did anything, and of its syncs.
     fn add_to(&self, draft: &mut Draft<'_>) {
         for way in WAYS {
@@ -112,7 +131,7 @@ impl Job<'_> {
             draft.seconds = draft.seconds.max(ms / 1e3);
             for (key, unit) in [("iops", "IOPS"), ("bw", "KiB/s")] {
                 let heading = Heading::rate(format!("{label} {key}"), unit);
-                let outcome = outcome_at(self.json, &[way, key]);
+                let outcome = self.outcomes(outcome_at(self.json, &[way, key]));
                 draft.add_outcomes(&heading.with_copies(self.copies), outcome);
             }
             self.add_latency(self.latency(way, "clat"), &format!("{label} clat"), draft);
@@ -140,15 +159,15 @@ impl Job<'_> {
 
     /// Adds the mean and the percentiles of a latency.
     fn add_latency(&self, latency: &Value, label: &str, draft: &mut Draft<'_>) {
-        let mean = outcome_at(latency, &["mean"]);
-        let mut figures = vec![("mean", mean)];
-        for (name, key) in PERCENTILES {
-            figures.push((name, outcome_at(latency, &["percentile", key])));
+        let mut figures = vec![("mean".to_owned(), outcome_at(latency, &["mean"]))];
+        for key in kept_percentiles(&latency["percentile"]) {
+            let rank = key.trim_end_matches('0').trim_end_matches('.');
+            figures.push((format!("p{rank}"), outcome_at(latency, &["percentile", key])));
         }
 
         for (name, time) in figures {
             let heading = Heading::time(format!("{label} {name}"), "us");
-            let us = time.map(|time| time.map(|time| time / self.form.per_us));
+            let us = self.outcomes(time).map(|time| time.map(|time| time / self.form.per_us));
             draft.add_outcomes(&heading.with_copies(self.copies), us);
         }
     }

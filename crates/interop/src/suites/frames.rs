@@ -84,7 +84,6 @@ fn fields(line: &str) -> impl Iterator<Item = &str> {
     line.split(',').map(|field| field.trim().trim_matches('"'))
 }
 
-/// Notes where logs begin.
 pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     for (number, line) in text.lines() {
         if line.starts_with(SYSTEM_HEAD) {
@@ -147,7 +146,8 @@ fn add_system(source: &Text<'_>, draft: &mut Draft<'_>) {
 /// one is left out with a warning.
 ///
 /// # Errors
-/// The log has no columns of frames, or a line has not all of them, or no number as its time.
+/// The log has no head with a column of frame times; or a line has more or fewer columns than the
+/// head, or no number as its time.
 fn read_swap_chains<'t>(
     source: &Text<'t>,
     draft: &mut Draft<'_>,
@@ -158,20 +158,23 @@ fn read_swap_chains<'t>(
     };
     let columns: Vec<&str> = fields(head).collect();
     let find_column = |name: &str| columns.iter().position(|column| *column == name);
-    let Some(time) = TIMES.iter().find_map(|name| find_column(name)) else {
+    let Some(time_column) = TIMES.iter().find_map(|name| find_column(name)) else {
         return Err(source.truncated_error("frame times"));
     };
+    // Each of these may be missing.
     let [rate, elapsed, dropped] = ["fps", "elapsed", "Dropped"].map(find_column);
     let chain = ["Application", "ProcessID", "SwapChainAddress"].map(find_column);
 
     let mut frames = Vec::new();
+    let mut without_time = 0;
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let values: Vec<&str> = fields(line).collect();
         // PresentMon's word for the first frame, which has none before it.
-        if values.get(time) == Some(&"NA") {
+        if values.get(time_column) == Some(&"NA") {
+            without_time += 1;
             continue;
         }
-        let frame_time = values.get(time).copied().and_then(figure::parse_number);
+        let frame_time = values.get(time_column).copied().and_then(figure::parse_number);
         let frame_time = frame_time
             .filter(|_| values.len() == columns.len())
             .ok_or_else(|| source.damaged_line_error(number, line, "frame time"))?;
@@ -191,7 +194,12 @@ fn read_swap_chains<'t>(
         };
         frames.push((SwapChain { application, process, address }, frame));
     }
-    Ok(frames.into_iter().grouped())
+    let chains = frames.into_iter().grouped();
+    if without_time > chains.len() {
+        let count = words::count(without_time, "frame");
+        draft.warn(format!("{count} are left out, since their time is NA"));
+    }
+    Ok(chains)
 }
 
 /// Adds the figures of an application, with a value for each of the blocks that its frames are cut

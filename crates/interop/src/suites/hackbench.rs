@@ -1,5 +1,5 @@
-//! hackbench's text: how long its groups took; each of several runs is a trial, unless other words
-//! stand before it.
+//! hackbench's text: how long its groups took. Each repetition is a trial of one run, until other
+//! words above one begin another run (`note_starts_at_captions`).
 //!
 //! ```text
 //! Running in process mode with 10 groups using 40 file descriptors each (== 400 tasks)
@@ -21,10 +21,9 @@ pub(crate) fn recognises(text: &Text<'_>) -> bool {
     text.raw.lines().any(is_head)
 }
 
-/// Notes where runs begin.
 pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     let is_own = |line: &str| line.starts_with(TIME) || line.starts_with(MESSAGES);
-    parts::note_starts_at_words(text, starts, is_head, is_own);
+    parts::note_starts_at_captions(text, starts, is_head, is_own);
 }
 
 /// True for the first line of a run. That of old versions is `Running with 10*40 (== 400) tasks.`
@@ -40,6 +39,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     let mut messages = "";
     for (number, line) in source.lines() {
         if is_head(line) {
+            messages = "";
             if let Some(earlier) = head.replace((number, line)) {
                 return Err(missing_time_error(source, earlier));
             }

@@ -22,9 +22,20 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     let results = results_of(source.json_or_null());
     let commands: Vec<String> =
         results.iter().map(|result| string_at(result, &["command"])).collect();
+    let mut names: Vec<String> = Vec::new();
     for (result, command) in results.iter().zip(&commands) {
         let is_twin = commands.iter().filter(|other| *other == command).count() > 1;
-        let heading = Heading::time(name_result(result, command, is_twin), "s");
+        let name = name_result(result, command, is_twin);
+        let twins = names.iter().filter(|other| **other == name).count();
+        names.push(name.clone());
+        let label = match twins {
+            0 => name,
+            _ => {
+                draft.warn(format!("'{name}' is there more than once: this is #{}", twins + 1));
+                format!("{name} #{}", twins + 1)
+            }
+        };
+        let heading = Heading::time(label, "s");
         let times = times_of(result);
         draft.seconds += times.iter().flatten().sum::<f64>();
         draft.add_outcomes(&heading, times);
@@ -33,10 +44,14 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
 }
 
 /// The name of a result: its command, and each parameter whose value the command does not show (one
-/// of `--prepare`, say); every parameter if several results have the same command.
+/// of `--prepare`, say); every parameter if several results have the same command. Before version
+/// 1.11 there was one parameter at most, without its name.
 fn name_result(result: &Value, command: &str, is_twin: bool) -> String {
     let mut name = command.to_owned();
-    for (key, value) in result["parameters"].as_object().into_iter().flatten() {
+    let parameters = result["parameters"].as_object().into_iter().flatten();
+    let parameters = parameters.map(|(key, value)| (key.as_str(), value));
+    let only = result.get("parameter").filter(|value| !value.is_null());
+    for (key, value) in parameters.chain(only.map(|value| ("parameter", value))) {
         let value = string_at(value, &[]);
         if is_twin || !command.contains(&value) {
             name += &format!(" ({key} = {value})");
@@ -45,8 +60,8 @@ fn name_result(result: &Value, command: &str, is_twin: bool) -> String {
     name
 }
 
-/// The time of each execution. A merged or shortened file has only one of all: the median, or else
-/// the mean.
+/// The time of each execution. A merged or shortened file lacks these: then one time stands for all
+/// executions, the median or else the mean, and there is none if any execution failed.
 fn times_of(result: &Value) -> Vec<Outcome> {
     let codes = array_at(result, "exit_codes");
     let times = array_at(result, "times");
@@ -60,8 +75,8 @@ fn times_of(result: &Value) -> Vec<Outcome> {
     }
 
     let mut outcomes = Vec::new();
-    for (place, time) in times.iter().enumerate() {
-        outcomes.push(match codes.get(place) {
+    for (execution, time) in times.iter().enumerate() {
+        outcomes.push(match codes.get(execution) {
             Some(code) if *code != 0 => Err(describe_failure(code)),
             _ => json_outcome(time),
         });

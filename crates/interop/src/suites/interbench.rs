@@ -53,7 +53,7 @@ fn parse_task(line: &str) -> Option<String> {
 /// A table that is being read.
 struct Table {
     task: String,
-    /// Of its latencies; empty until the columns' heads are read.
+    /// The unit of its latencies; empty until the columns' heads are read.
     unit: &'static str,
     has_deadlines: bool,
 }

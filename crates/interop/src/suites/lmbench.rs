@@ -14,7 +14,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Draft, Heading, Journal, Result, Starts, Text, ensure};
+use super::{Draft, Heading, Journal, Result, Starts, Text, clean_text, ensure};
 use crate::figure::parse_number;
 use catalogue::Metric;
 use words::Grouped;
@@ -51,7 +51,6 @@ pub(crate) fn recognises(text: &Text<'_>) -> bool {
     text.raw.lines().any(|line| line.contains(BANNER))
 }
 
-/// Notes where summaries begin.
 pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     for (number, line) in text.lines() {
         if line.contains(BANNER) {
@@ -67,7 +66,7 @@ pub(crate) fn is_whole(text: &Text<'_>, line: &str) -> bool {
     is_remark(line) || line.trim_end().chars().count() >= end
 }
 
-/// The figures of one host and system.
+/// The figures of one host and operating system.
 struct System {
     host: String,
     os: String,
@@ -87,23 +86,31 @@ struct OpenTable {
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     let version = read_version(source)?;
     let mut systems: Vec<System> = Vec::new();
-    // Of the table that is being read; empty between two.
+    // The title of the table that is being read; empty between two tables.
     let mut title = "";
     let mut table: Option<OpenTable> = None;
+    // The first line of what stands between two empty lines.
+    let mut caption = "";
     for (number, line) in source.lines() {
+        if caption.is_empty() && !is_rule(line) {
+            caption = line.trim();
+        }
         if let Some(known) = TABLES.iter().find(|table| line.starts_with(table.title)) {
             (title, table) = (known.title, None);
         } else if line.trim().is_empty() {
-            (title, table) = ("", None);
+            (title, table, caption) = ("", None, "");
         } else if is_rule(line) && !title.is_empty() {
             let ends = column_ends(line);
             table = OpenTable::find(title, ends.clone());
-            // A single rule is below a title.
+            // A rule of one column is that below a title.
             if table.is_none() && ends.len() > 1 {
                 draft.warn(format!(
                     "the table '{title}' (line {number}) is left out, since its columns are unknown"
                 ));
             }
+        } else if is_rule(line) && column_ends(line).len() > 1 && is_of_results(caption) {
+            let name = clean_text(caption.split(" - ").next().unwrap_or_default());
+            draft.warn(format!("the table '{name}' (line {number}) is left out: it is not known"));
         } else if let Some(table) = table.as_ref().filter(|_| !is_remark(line)) {
             table.add_row(line, &mut systems).ok_or_else(|| {
                 source.damaged_line_error(number, line, "figures under its columns")
@@ -113,10 +120,15 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     Ok(systems.into_iter().map(|system| system.into_journal(&version, draft.clone())).collect())
 }
 
+/// True for the caption of a table, unless that describes the systems.
+fn is_of_results(caption: &str) -> bool {
+    !caption.is_empty() && !caption.starts_with("Basic system parameters")
+}
+
 /// The version in the banner.
 ///
 /// # Errors
-/// It is neither 2 nor 3.
+/// It is not of 2 or 3.
 fn read_version(source: &Text<'_>) -> Result<String> {
     let (number, banner) =
         source.lines().find(|(_, line)| line.contains(BANNER)).unwrap_or((1, ""));

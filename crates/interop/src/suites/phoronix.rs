@@ -8,7 +8,8 @@ use super::{
 use crate::figure;
 use crate::text::describe_left_out;
 use crate::xml;
-use catalogue::Metric;
+use catalogue::{Metric, unit};
+use journal::NoValue;
 use roxmltree::{Document, Node};
 
 const ROOT: &str = "PhoronixTestSuite";
@@ -32,7 +33,6 @@ pub(crate) fn recognises(text: &Text<'_>) -> bool {
         && ["<SuiteInformation>", "<TestInformation>"].iter().all(|other| !text.raw.contains(other))
 }
 
-/// Notes where documents begin.
 pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     for (number, line) in text.lines() {
         if line.contains("<?xml") {
@@ -113,7 +113,9 @@ impl File<'_, '_> {
             systems > 0,
             "it is a part of a result of the {TOOL}, without its systems; import composite.xml beside it"
         );
-        let client = descendant(self.root, "TestClient");
+        // Versions before 5 have it among what is known of a system.
+        let of_system = || child(child(self.root, "System")?, "Version");
+        let client = descendant(self.root, "TestClient").or_else(of_system);
         let version = client.map_or_else(String::new, |node| content(Some(node)));
         if !is_known(&version) {
             let line = client.map_or(1, |client| self.line_of(client));
@@ -138,7 +140,8 @@ fn is_known(version: &str) -> bool {
 /// Adds the host, the start and the facts of a system.
 fn add_system(system: Node<'_, '_>, draft: &mut Draft<'_>) {
     draft.set_host(&content(child(system, "Identifier")));
-    draft.set_start(date::from_civil(&content(child(system, "TimeStamp"))));
+    let date = content(child(system, "TimeStamp"));
+    draft.set_start_or_quote(&date, date::from_any_form(&date));
     for (element, fact, label) in PART_LISTS {
         draft.add_fact(fact, label, "Imported", &content(child(system, element)));
     }
@@ -224,13 +227,16 @@ fn add_result(result: Node<'_, '_>, label: &str, system: &str, line: usize, draf
             "" => "it failed there".to_owned(),
             value => format!("its value '{value}' is not a number"),
         };
-        draft.warn(format!("'{label}' (line {line}) is left out, since {reason}"));
-        return;
+        outcomes = vec![Err(NoValue::Failed(format!("{reason} (line {line})")))];
     }
 
-    let is_lower_better = content(child(result, "Proportion")) == "LIB";
-    let metric = if is_lower_better { Metric::Time } else { Metric::Rate };
     let unit = content(child(result, "Scale"));
+    let metric = match content(child(result, "Proportion")).as_str() {
+        "LIB" => Metric::Time,
+        "" if unit::metric(&unit) == Metric::Time => Metric::Time,
+        // What a test is that does not say.
+        _ => Metric::Rate,
+    };
     let heading = Heading { label: label.to_owned(), copies: 1, unit: &unit, metric };
     draft.add_outcomes(&heading, outcomes);
 }

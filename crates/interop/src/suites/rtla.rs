@@ -27,13 +27,13 @@ use crate::figure;
 /// The start of a histogram, before the tracer's name.
 const HISTOGRAM_START: &str = "# RTLA ";
 
-/// A word in the head of `timerlat top`'s table.
+/// What only the head of `timerlat top`'s table has.
 const LATENCY_HEAD: &str = "Timer Latency (";
 
 /// The lines above the heads of `top`'s tables.
 const TITLES: [&str; 2] = ["Operating System Noise", "Timer Latency"];
 
-/// A word in the head of `osnoise top`'s table.
+/// What only the head of `osnoise top`'s table has: "available", as rtla spells it.
 const NOISE_HEAD: &str = "% CPU Aval";
 
 /// Heads of a summary's lines, which have a figure for each column of the histogram.
@@ -91,7 +91,8 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     Ok(vec![draft.finish()])
 }
 
-/// The name of a column's kind of latency, by its head: `IRQ Timer Latency (us)` or `IRQ-000`.
+/// The name of a column's kind of latency, by its head: `IRQ Timer Latency (us)` or `IRQ-000`. The
+/// columns of `osnoise hist`, `CPU-000`, have one kind.
 fn latency_name(head: &str) -> &'static str {
     match head.trim_start().get(..2) {
         Some("IR") => "rtla timerlat IRQ",
@@ -201,12 +202,14 @@ fn read_top(source: &Text<'_>) -> Result<LatenciesByKind> {
     Ok(latencies)
 }
 
-/// Adds the cells of `osnoise top`: the share of the CPUs' time, and the maximum noise of a period
-/// and of one source.
+/// Adds the cells of `osnoise top`: the noise as a share of all CPUs' runtime, and the maximum
+/// noise of a period and of a single source.
 fn add_noise(source: &Text<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let (mut cpus, mut runtime_sum, mut noise_sum) = (0, 0.0, 0.0);
     let (mut period_peaks, mut single_peaks) = (Vec::new(), Vec::new());
     for (number, line) in last_rows(source) {
+        // After `0 #3`, the CPU and its periods. The percentage in a row is passed over: that of
+        // all CPUs comes from the sums.
         let mut cells = line.split_whitespace().skip(2).map(figure::parse_number);
         let cells: [Option<f64>; 5] = std::array::from_fn(|_| cells.next().flatten());
         let [Some(runtime), Some(noise), _, Some(period_peak), Some(single_peak)] = cells else {

@@ -1,5 +1,6 @@
 //! schbench's text: percentiles of wake-ups, requests and requests per second, and the average of
-//! the latter; each of several runs is a trial, unless other words stand before it.
+//! the latter. Each repetition is a trial of one run, until other words above one begin another run
+//! (`note_starts_at_captions`).
 //!
 //! ```text
 //! Wakeup Latencies percentiles (usec) runtime 30 (s) (162 total samples)
@@ -47,7 +48,6 @@ const OTHERS: [&str; 6] = [
     "final rps goal",
 ];
 
-/// Notes where runs begin.
 pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     let is_head = |line: &str| line.starts_with(FIRST) || line.starts_with(OLD);
     let is_own = |line: &str| {
@@ -55,7 +55,7 @@ pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
             || parse_percentile(line).is_some()
             || [TABLE_END, AVERAGE_RATE].iter().chain(&OTHERS).any(|start| line.starts_with(start))
     };
-    parts::note_starts_at_words(text, starts, is_head, is_own);
+    parts::note_starts_at_captions(text, starts, is_head, is_own);
 }
 
 pub(crate) fn recognises(text: &Text<'_>) -> bool {
@@ -72,7 +72,6 @@ pub(crate) fn is_whole(text: &Text<'_>, line: &str) -> bool {
     }
 }
 
-/// A percentile of a table.
 struct Percentile<'t> {
     table: &'t str,
     heading: Heading<'static>,

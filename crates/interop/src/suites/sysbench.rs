@@ -47,6 +47,18 @@ const PAIRED_RATES: [(&str, &str, &str); 2] =
 /// versions, and none in version 0.
 const PRIMES: [&str; 2] = ["Prime numbers limit:", "Maximum prime number checked in CPU test:"];
 
+/// Lines with what a test was told to do, in the words of several versions: their beginning, the
+/// default, and what stands before the value in the names of figures.
+const PARAMETERS: [(&str, &str, &str); 7] = [
+    ("Prime numbers limit:", "10000", "limit "),
+    ("Maximum prime number checked in CPU test:", "10000", "limit "),
+    ("block size:", "1KiB", "blocks of "),
+    ("operation:", "write", ""),
+    ("Memory operations type:", "write", ""),
+    ("scope:", "global", ""),
+    ("Memory scope type:", "global", ""),
+];
+
 /// What stands above the latencies.
 const LATENCY_HEADINGS: [&str; 3] = ["Latency (ms):", "per-request statistics:", "response time:"];
 
@@ -70,7 +82,6 @@ pub(crate) fn recognises(text: &Text<'_>) -> bool {
         && (text.has_line("Number of threads:") || text.has_line("Running the test with"))
 }
 
-/// Notes where runs begin.
 pub(crate) fn note_starts(text: &Text<'_>, starts: &mut Starts) {
     for (number, line) in text.lines() {
         if is_banner(line) {
@@ -105,22 +116,25 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     );
 
     draft.run.tool = format!("sysbench {version}");
-    let seconds = value_after(source, "total time:")
-        .or_else(|| value_after(source, "time elapsed:"))
+    let seconds = last_value_after(source, "total time:")
+        .or_else(|| last_value_after(source, "time elapsed:"))
         .and_then(leading_number)
         .unwrap_or(0.0);
     draft.seconds = seconds;
     let copies = value_after(source, "Number of threads:");
     let copies = copies.and_then(|threads| threads.parse().ok()).unwrap_or(1);
 
-    let mut rates: Vec<Rate> = source.raw.lines().flat_map(|line| rates_in(line.trim())).collect();
+    let report = last_report(source.raw);
+    let mut rates: Vec<Rate> = report.lines().flat_map(|line| rates_in(line.trim())).collect();
     if rates.is_empty() {
         rates.extend(event_rate(source, seconds));
     }
     // The first word of a rate's name is that of the test.
     let test = rates.first().map_or("", |(name, ..)| name.split(' ').next().unwrap_or_default());
+    let parameters = describe_parameters(source, test);
     for (name, unit, rate) in &rates {
-        let heading = Heading::rate(format!("sysbench {name}"), unit).with_copies(copies);
+        let label = format!("sysbench {name}{parameters}");
+        let heading = Heading::rate(label, unit).with_copies(copies);
         draft.add_outcomes(&heading, [rate.clone()]);
     }
 
@@ -129,18 +143,37 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         draft.warn(format!("sysbench ignored {}", words::count(errors, "error")));
     }
 
-    let latencies = LATENCY_HEADINGS.iter().find_map(|heading| source.raw.split_once(heading));
+    let latencies = LATENCY_HEADINGS.iter().find_map(|heading| report.split_once(heading));
     let latencies = latencies.map_or("", |(_, after)| after);
     for (name, value) in latencies.lines().skip(1).map_while(|line| line.split_once(':')) {
         let Some(name) = latency_name(name.trim()) else {
             continue;
         };
         let (number, unit) = split_latency(value.trim());
-        let label = format!("sysbench {test} latency {name}");
+        let label = format!("sysbench {test} latency {name}{parameters}");
         let heading = Heading::time(label, unit).with_copies(copies);
         draft.add_outcomes(&heading, [parse_outcome(number)]);
     }
     Ok(vec![draft.finish()])
+}
+
+/// What distinguishes a test from others of its kind, such as ` (limit 20000)` or ` (random r/w)`;
+/// nothing of one with sysbench's defaults.
+fn describe_parameters(source: &Text<'_>, test: &str) -> String {
+    let mut parts = Vec::new();
+    for (start, default, words) in PARAMETERS {
+        let value = value_after(source, start).filter(|value| *value != default);
+        parts.extend(value.map(|value| format!("{words}{value}")));
+    }
+    if test == "fileio" {
+        let mode = value_after(source, "Doing ").and_then(|mode| mode.strip_suffix(" test"));
+        parts.extend(mode.map(str::to_owned));
+        let size = value_after(source, "Block size ");
+        let size = size.filter(|size| !["16KiB", "16Kb"].contains(size));
+        parts.extend(size.map(|size| format!("blocks of {size}")));
+    }
+
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// The name of a latency that is kept, as version 1 has it.
@@ -156,8 +189,20 @@ fn latency_name(name: &str) -> Option<String> {
 fn split_latency(value: &str) -> (&str, &str) {
     let digits_end = value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(value.len());
     let (number, unit) = value.split_at(digits_end);
-    // Not a number, as "nan", is told by its reader.
+    // The letters of `nan` are no unit: `parse_outcome` gets the whole word, and says what it is.
     if matches!(unit, "s" | "ms") { (number, unit) } else { (value, "ms") }
+}
+
+/// The report of the whole run: those of `--report-checkpoints` stand before it, each as long.
+fn last_report(text: &str) -> &str {
+    let end = text.rfind(LAST_LINE).unwrap_or(text.len());
+    let start = text[..end].rfind(LAST_LINE).unwrap_or(0);
+    &text[start..]
+}
+
+/// What follows the words at the beginning of the last line that has them.
+fn last_value_after<'t>(source: &Text<'t>, words: &str) -> Option<&'t str> {
+    source.raw.lines().rev().find_map(|line| line.trim().strip_prefix(words)).map(str::trim)
 }
 
 /// What follows the words at the beginning of a line.
@@ -165,7 +210,7 @@ fn value_after<'t>(source: &Text<'t>, words: &str) -> Option<&'t str> {
     source.raw.lines().find_map(|line| line.trim().strip_prefix(words)).map(str::trim)
 }
 
-/// The rates of a line.
+/// The rates that a line prints, in any version's words; most lines have none.
 fn rates_in(line: &str) -> Vec<Rate> {
     let mut rates = Vec::new();
     for (start, name, unit) in RATES {

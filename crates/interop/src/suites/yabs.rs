@@ -23,7 +23,7 @@ const SPEEDS: [(&str, f64); 3] = [("Kbits/sec", 1e-3), ("Mbits/sec", 1.0), ("Gbi
 
 pub(crate) fn recognises(text: &Text<'_>) -> bool {
     let json = text.json_or_null();
-    // The first version with JSON has nothing of the system.
+    // The first version with JSON has no `os`: its version, which is a date, must do.
     let is_dated = string_at(json, &["version"]).starts_with("v20");
     let has_version = json.get("version").is_some() && (is_dated || json.get("os").is_some());
     let results = ["fio", "geekbench", "iperf", "mem"];
@@ -42,7 +42,8 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         ));
     }
     draft.run.tool = format!("YABS {version}");
-    draft.set_start(date::from_packed(&string_at(json, &["time"])));
+    let date = string_at(json, &["time"]);
+    draft.set_start_or_quote(&date, date::from_packed(&date).or(date::from_any_form(&date)));
     draft.run.cpus =
         number_at(json, &["cpu", "cores"]).map_or(0, |cores| cores.min(65_536.0) as usize);
     for (path, name, label, group) in FACTS {

@@ -25,7 +25,7 @@ pub const SCARCE_MEMORY: u64 = 1 << 30;
 /// Bytes in swap that a machine may have put there long ago.
 const MAX_SWAPPED: u64 = 64 << 20;
 
-/// Work in progress.
+/// Other programs that run now.
 pub fn busy(system: &System) -> Option<Finding> {
     let busy = system.busy_cpus.filter(|busy| *busy >= MIN_BUSY_CPUS)?;
     let severity = if busy >= MIN_SPOILING_CPUS { Spoils } else { Disturbs };
@@ -33,7 +33,7 @@ pub fn busy(system: &System) -> Option<Finding> {
     finding(severity, problem, FIND_IT)
 }
 
-/// Work that may have just stopped, or that waits for a disk.
+/// Other programs that may have just ended, or that wait for a disk.
 pub fn average(system: &System) -> Option<Finding> {
     let (load, running) = (system.noise.load1?, system.noise.procs_running.unwrap_or(0));
     if load < MIN_LOAD {

@@ -21,13 +21,16 @@ const MAX_BYTES: usize = 1000;
 const MAX_LETTERS: usize = 200;
 const MAX_NAME: usize = 40;
 
+/// Functions that are kept even where the sentence is cut for them.
+const MIN_FUNCTIONS: usize = 2;
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ending<'a> {
     /// Where it is kept; `None` if it is not.
     pub path: Option<&'a Path>,
-    /// The exit status.
-    pub status: u8,
+    /// The exit status; `None` of an earlier run.
+    pub status: Option<u8>,
     /// Why it is no success; empty if it is one.
     pub reason: &'a str,
 }
@@ -64,11 +67,14 @@ pub fn brief(results: &Results, ending: Ending<'_>) -> Result<String> {
     if !results.functions.is_empty() {
         add(&mut brief, &json!({"functions": [], "functions_left_out": false}));
     }
-    if brief.to_string().len() > MAX_BYTES {
+    let functions: Vec<Value> = significant_functions(results).collect();
+    let wanted_bytes: usize =
+        functions.iter().take(MIN_FUNCTIONS).map(|function| function.to_string().len() + 1).sum();
+    if brief.to_string().len() + wanted_bytes > MAX_BYTES {
         shorten(&mut brief);
     }
 
-    push_what_fits(&mut brief, "functions", significant_functions(results));
+    push_what_fits(&mut brief, "functions", functions.into_iter());
     push_what_fits(&mut brief, "others", comparisons.into_iter().skip(1).map(compared));
     Ok(words::json_text(&(serde_json::to_string(&brief)? + "\n")))
 }
@@ -76,7 +82,8 @@ pub fn brief(results: &Results, ending: Ending<'_>) -> Result<String> {
 fn head(results: &Results, ending: Ending<'_>) -> Value {
     let sentence = views::answer_in_words(results);
     json!({
-        "format": FORMAT, "run": results.run.name, "path": ending.path, "status": ending.status,
+        "format": FORMAT, "run": ending.path.map(|_| &results.run.name), "path": ending.path,
+        "status": ending.status,
         "reason": Some(ending.reason).filter(|reason| !reason.is_empty()), "sentence": sentence,
         "others": [], "others_left_out": false,
     })

@@ -6,8 +6,8 @@
 //! programs print figures of their own, and then the answer is about these.
 
 use analysis::{
-    Comparison, Condition, Cost, Measure, Missing, Remark, Results, Units, Verdict, ask_direction,
-    is_printed,
+    Comparison, Condition, Cost, Measure, Missing, NOT_REACHED, Remark, Results, Units, Verdict,
+    ask_direction, is_printed,
 };
 use catalogue::NONE;
 use journal::{SamplingUnit, TimeUnit};
@@ -170,7 +170,7 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     clauses.extend(describe_speeds(comparison, commands));
     if figures.is_empty() {
         clauses.extend(changes_in_tails(condition));
-        clauses.extend(changes_in_use(results, condition));
+        clauses.extend(changes_in_use(results, condition, answer.is_open));
     }
     clauses.extend(functions::sentence(results, commands.new));
     for command in [commands.new, commands.old] {
@@ -187,6 +187,7 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
         clauses.push(advice.to_owned());
     }
     clauses.extend(lost_figures(cost, condition));
+    clauses.extend(failed_figures(results, cost));
     clauses.extend(advice_on_direction(&figures));
     clauses.extend(doubt_by_control(cost));
     format!("{}.", clauses.join("; "))
@@ -248,6 +249,23 @@ fn lost_figures(cost: &Cost, condition: &Condition) -> Option<String> {
     Some(format!("{} {is_missing}: {names}", words::count(lost.len(), "figure")))
 }
 
+/// The printed figures that failed in every execution of the first command: `1 figure failed under
+/// old: parse (it is NaN)`.
+fn failed_figures(results: &Results, cost: &Cost) -> Option<String> {
+    let failed: Vec<String> = results
+        .errors
+        .iter()
+        .filter(|gap| gap.printed && gap.key.condition == cost.against)
+        .map(|gap| format!("{} ({})", gap.label, gap.reason))
+        .collect();
+    if failed.is_empty() {
+        return None;
+    }
+    let names = words::listed(&failed, MAX_NAMED_FIGURES);
+    let figures = words::count(failed.len(), "figure");
+    Some(format!("{figures} failed under {}: {names}", cost.against))
+}
+
 /// How to get a verdict on figures whose better direction nobody knows.
 fn advice_on_direction(figures: &[&Comparison]) -> Option<String> {
     let undirected = figures.iter().filter(|figure| figure.verdict == Verdict::Undirected);
@@ -265,8 +283,11 @@ fn why_not_compared<'a>(results: &'a Results, cost: &'a Cost, commands: Commands
         let command = gap.key.condition.as_str();
         command == commands.new || command == commands.old
     };
-    let mut gaps = results.errors.iter().chain(&results.skipped).chain(&cost.missing);
-    gaps.find(is_of_either).map_or("nothing was measured", |gap| &gap.reason)
+    let gaps = results.errors.iter().chain(&results.skipped).chain(&cost.missing);
+    let reasons: Vec<&str> = gaps.filter(is_of_either).map(|gap| gap.reason.as_str()).collect();
+    // The reason of the command that ended the run is that of the other, too.
+    let own = reasons.iter().find(|reason| **reason != NOT_REACHED);
+    own.or(reasons.first()).copied().unwrap_or("nothing was measured")
 }
 
 /// The answer about the commands' time: `new is faster than old by 5.2 % (4.9 to 5.5)`.
@@ -437,7 +458,7 @@ fn changes_in_tails(condition: &Condition) -> Vec<String> {
 
 /// The changes in processor time, memory and system calls, as far as they are known: `user time
 /// +2.3 %, memory the same, +2 read per execution`.
-fn changes_in_use(results: &Results, condition: &Condition) -> Option<String> {
+fn changes_in_use(results: &Results, condition: &Condition, has_open_time: bool) -> Option<String> {
     let mut changes = Vec::new();
     for measure in [Measure::Cpu, Measure::Memory] {
         let Some(comparison) = comparison_of(condition, measure) else {
@@ -449,7 +470,15 @@ fn changes_in_use(results: &Results, condition: &Condition) -> Option<String> {
             Verdict::Same(_) => changes.push(format!("{name} the same")),
             Verdict::Slower | Verdict::Worse | Verdict::Faster | Verdict::Better => {
                 let change = words::change(comparison.change().value).replace('%', " %");
-                changes.push(format!("{name} {change}"));
+                // Where the time is undecided, it may be what a gate fails by.
+                let ends = match has_open_time {
+                    true => {
+                        let ends = comparisons::interval_of(comparison).words();
+                        format!(" ({})", ends.replace("..", " to "))
+                    }
+                    false => String::new(),
+                };
+                changes.push(format!("{name} {change}{ends}"));
             }
         }
     }

@@ -108,6 +108,18 @@ pub(super) fn is_mishap(remark: &Remark) -> bool {
     }
 }
 
+/// What [`lead`] says besides the times of commands: processes that were killed, a quota.
+pub(crate) fn notes_in_answer(results: &Results) -> Vec<String> {
+    let mut notes = Vec::new();
+    for figure in &results.figures {
+        let is_killing =
+            |remark: &&Remark| is_mishap(remark) && matches!(remark, Remark::ProgramNote { .. });
+        notes.extend(figure.warnings.iter().filter(is_killing).map(Remark::to_string));
+    }
+    notes.extend(quota(results));
+    notes
+}
+
 /// The note on a quota, if one limited the run.
 pub(super) fn quota(results: &Results) -> Option<String> {
     let is_quota = |remark: &&Remark| matches!(remark, Remark::Quota { .. });

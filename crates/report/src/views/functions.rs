@@ -83,6 +83,11 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
+    fn change(&self) -> Option<&FunctionChange> {
+        let changes = self.own.change.as_ref()?;
+        changes.functions.iter().find(|known| known.name == self.function.name)
+    }
+
     fn counted(&self) -> Option<&CountedFunction> {
         self.own.instructions.as_ref()?.of(&self.function.name)
     }
@@ -360,11 +365,20 @@ fn ends(range: Option<Range>) -> Value {
     range.map_or(Value::Null, |range| json!([range.low, range.high]))
 }
 
-/// Every function of every command, for programs.
+/// The share of the time, in per cent, below which a function that does not differ is left out of
+/// what programs get: there may be hundreds, of the C library and the loader.
+const MIN_DATA_SHARE: f64 = 0.1;
+
+/// The functions of every command, for programs.
 fn data(results: &Results) -> Table {
     let mut rows = Vec::new();
     for own in &results.functions {
-        rows.extend(own.all.iter().map(|function| Share { own, function }));
+        let functions = own.all.iter().map(|function| Share { own, function });
+        rows.extend(functions.filter(|row| {
+            let differs = row.change().is_some_and(|change| change.is_significant)
+                || row.counted().is_some_and(CountedFunction::differs);
+            differs || row.function.share.value >= MIN_DATA_SHARE
+        }));
     }
     Columns::new()
         .keyed(|row: &Share<'_>| &row.own.cell.key)
@@ -372,9 +386,7 @@ fn data(results: &Results) -> Table {
         .with(Column::data("file"), |row| Field::text(&row.function.file))
         .data(|row| {
             let share = row.function.share;
-            let change = row.own.change.as_ref().and_then(|change| {
-                change.functions.iter().find(|known| known.name == row.function.name)
-            });
+            let change = row.change();
             json!({
                 "share": share.value, "low": share.low, "high": share.high,
                 "base": change.map(|known| known.base),

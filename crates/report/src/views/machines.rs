@@ -1,6 +1,6 @@
 //! Which of two machines: a sentence, and a row for each kind of work.
 
-use analysis::{AtWork, Comparisons, Found, Machines, Work};
+use analysis::{AtWork, Comparisons, Found, Machines, Remark, Work};
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::Grouped;
@@ -10,9 +10,31 @@ use crate::document::{Block, Column, Columns, Field, Readers, Table};
 /// A speed that differs by a factor of this or more is written as one.
 const MIN_FACTOR: f64 = 2.0;
 
-/// The answer about two machines: `b is 12 % faster than a in memory (8 to 15), 30 % slower on disk
-/// (25 to 34), undecided in the rest.`
+/// The answer about two machines: `b could use 1 of its 2 processors. b is 12 % faster than a in
+/// memory (8 to 15), 30 % slower on disk (25 to 34), undecided in the rest.`
 pub(super) fn sentence(machines: &Machines) -> String {
+    let Machines { names, limits, .. } = machines;
+    let sides = [(&names.a, &limits.a), (&names.b, &limits.b)];
+    let limits =
+        sides.into_iter().filter_map(|(name, limit)| describe_limit(name, limit.as_ref()?));
+    limits.chain([describe_speeds(machines)]).collect::<Vec<_>>().join(" ")
+}
+
+/// What kept a machine from using all of its processors.
+fn describe_limit(name: &str, limit: &Remark) -> Option<String> {
+    match limit {
+        Remark::Affinity { usable, of } => {
+            Some(format!("{name} could use {usable} of its {of} processors."))
+        }
+        Remark::Quota { cpus, of } => Some(format!(
+            "{name} was limited to {cpus:.2} of its {}.",
+            words::count(*of, "processor")
+        )),
+        _ => None,
+    }
+}
+
+fn describe_speeds(machines: &Machines) -> String {
     let Machines { names, at_work, .. } = machines;
     if at_work.is_empty() {
         return format!("{} and {} have no kind of work in common.", names.a, names.b);
@@ -211,6 +233,7 @@ mod tests {
             letter: "B".to_owned(),
             names: Sides { a: "a".to_owned(), b: "b".to_owned() },
             processors: Sides { a: 2, b: 1 },
+            limits: Sides { a: None, b: None },
             at_work: at_work.iter().map(standing).collect(),
         }
     }
@@ -243,5 +266,19 @@ mod tests {
             let all = machines(&[&rest[..], &own].concat());
             assert_eq!(super::sentence(&all), sentence);
         }
+    }
+
+    #[test]
+    fn what_limited_a_machine_comes_first() {
+        let mut both = machines(&[(Work::Disk, [1.0, 0.93, 1.07])]);
+        both.limits = Sides {
+            a: Some(Remark::Affinity { usable: 1, of: 2 }),
+            b: Some(Remark::Quota { cpus: 1.2, of: 2 }),
+        };
+
+        let expected = "a could use 1 of its 2 processors. b was limited to 1.20 of its 2 processors. \
+                        No difference between a and b is shown";
+        let sentence = super::sentence(&both);
+        assert!(sentence.starts_with(expected), "{sentence}");
     }
 }

@@ -266,7 +266,7 @@ pub(super) fn describe_run_before(before: &Before) -> String {
     let amount = match before.ratio {
         ratio if ratio >= 1.0 + MIN_TOLD_CHANGE => format!("{ratio:.2} times as much as"),
         ratio if ratio <= 1.0 - MIN_TOLD_CHANGE => format!("{:.2} times less than", 1.0 / ratio),
-        _ => "as much as".to_owned(),
+        _ => "about as much as".to_owned(),
     };
     format!("This run gave {amount} {}.", describe_earlier(before))
 }
@@ -276,7 +276,7 @@ pub(super) fn describe_commands_before(before: &Before) -> String {
     let speed = match before.ratio {
         ratio if ratio >= 1.0 + MIN_TOLD_CHANGE => format!("{ratio:.2} times as fast as"),
         ratio if ratio <= 1.0 - MIN_TOLD_CHANGE => format!("{:.2} times as slow as", 1.0 / ratio),
-        _ => "as fast as".to_owned(),
+        _ => "about as fast as".to_owned(),
     };
     format!("The commands were {speed} in {}.", describe_earlier(before))
 }

@@ -230,13 +230,7 @@ fn below(results: &Results, is_kept: bool) -> Vec<String> {
     let control = results.cost().filter(|cost| cost.starts.is_empty()).map(control);
     let mut items: Vec<String> = control.into_iter().collect();
     items.extend(results.cost().and_then(level_to_repeat));
-    let mut caveats = caveats(results);
-    // What the answer gives as a reason is not said again.
-    let answer = sentences(results).join(" ");
-    let gaps = results.errors.iter().chain(&results.skipped);
-    let told: Vec<&str> =
-        gaps.map(|gap| gap.reason.as_str()).filter(|reason| answer.contains(reason)).collect();
-    caveats.retain(|caveat| !told.iter().any(|reason| caveat.contains(reason)));
+    let caveats = caveats_beside_answer(results);
     // Of a run that is not kept they are nowhere else.
     let shown = if is_kept { MAX_CAVEATS } else { caveats.len() };
     items.extend(caveats.iter().take(shown).cloned());
@@ -362,6 +356,17 @@ fn signs_of_values(cost: &Cost) -> Vec<String> {
     }
     let named = remarks.iter().map(|(name, remark)| (name.clone(), remark));
     comparisons::grouped_remarks(named, None)
+}
+
+/// The caveats of a run without those that its answer gives as a reason.
+pub(crate) fn caveats_beside_answer(results: &Results) -> Vec<String> {
+    let mut caveats = caveats(results);
+    let answer = sentences(results).join(" ");
+    let gaps = results.errors.iter().chain(&results.skipped);
+    let told: Vec<&str> =
+        gaps.map(|gap| gap.reason.as_str()).filter(|reason| answer.contains(reason)).collect();
+    caveats.retain(|caveat| !told.iter().any(|reason| caveat.contains(reason)));
+    caveats
 }
 
 /// What must be known of this run, the gravest first.

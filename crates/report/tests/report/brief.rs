@@ -64,7 +64,7 @@ fn the_schema_sees_what_is_wrong() {
 fn the_brief_form_has_the_answer_the_status_and_the_place() {
     let ending = Ending {
         path: Some(std::path::Path::new("/runs/vm-01")),
-        status: 1,
+        status: Some(1),
         reason: "time: 28.6 % slower under new",
     };
 
@@ -93,7 +93,7 @@ fn what_measured_nothing_failed() {
     results.figures.clear();
     results.findings = analysis::Findings::default();
 
-    let brief = brief(&results, Ending { status: 3, ..Ending::default() });
+    let brief = brief(&results, Ending { status: Some(3), ..Ending::default() });
     let json: Value = serde_json::from_str(&json(&results, false)).unwrap();
 
     assert_eq!((&brief["verdict"], &brief["status"]), (&"failed".into(), &3.into()));

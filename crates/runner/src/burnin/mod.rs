@@ -134,7 +134,8 @@ pub fn burn_in(
     }
 
     let signal = supervisor.signals.stopped();
-    Ok(Outcome::new(if signal.is_some() { Ended::Interrupted } else { Ended::Complete }, signal))
+    let ended = if signal.is_some() { Ended::Interrupted } else { Ended::Complete };
+    Ok(Outcome { ended, signal, failures: Vec::new() })
 }
 
 fn make_command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f>, Refusal> {
@@ -257,7 +258,7 @@ impl<'a> Session<'a> {
         processes.copies[0].output.foreign = lines::WORDS;
         let setup =
             Setup { test, copies: Vec::new(), sides: Vec::new(), window: SHORT_WINDOW, threads: 1 };
-        supervisor.wait_until_ready(&setup, processes)?;
+        supervisor.wait_until_ready(&setup, processes, None)?;
 
         // The first sample is of the machine before it works.
         self.reading = self.sensors.read(0.0);

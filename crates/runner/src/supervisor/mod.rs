@@ -252,6 +252,8 @@ impl<'a> Supervisor<'a> {
         processes.all_mut().for_each(Program::ask_to_end);
         let deadline = Instant::now() + MAX_ENDING_TIME;
         while !processes.all().all(Program::is_gone) && Instant::now() < deadline {
+            // A last report may be more than a pipe holds.
+            processes.all_mut().for_each(Program::read_output);
             std::thread::sleep(Duration::from_millis(1));
         }
 

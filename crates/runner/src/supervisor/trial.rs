@@ -4,7 +4,7 @@
 //! 2. Wait until all have printed `ready` ([`Supervisor::wait_until_ready`]), then start the
 //!    programs beside the copies.
 //! 3. Tell all copies the same start, a little ahead ([`lead`]), and wait for their ends
-//!    ([`Supervisor::wait_for_copies`]).
+//!    ([`Supervisor::wait_and_report`]).
 //! 4. Collect the reports ([`collect`]), check them, and prove that the condition was on.
 //! 5. Whatever happened, end all programs and what they have left.
 
@@ -40,12 +40,22 @@ const HOLDER: &str = "echo ready; exec cat";
 /// A command that takes long is reported this often.
 const SLOW_NOTICE_EVERY: Duration = Duration::from_secs(10);
 
+/// A command that is stopped is reported after this time.
+const STOPPED_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Reports of commands that take long.
 pub(crate) struct Patience<'a> {
-    /// The first report comes this long after the window.
+    /// The first report comes this long after the window, or the start of a set-up.
     pub time: Duration,
     /// Hears the reports.
     pub tell: &'a mut dyn FnMut(&Slow),
+}
+
+/// The reports of a wait, if there are any.
+struct Reports<'w, 'a> {
+    /// The time that the programs take in any case.
+    after: Duration,
+    patience: Option<&'w mut Patience<'a>>,
 }
 
 impl Supervisor<'_> {
@@ -57,10 +67,11 @@ impl Supervisor<'_> {
         patience: Option<Patience<'_>>,
     ) -> Result<Trial, Refusal> {
         let mut processes = Processes::default();
+        let mut patience = patience.filter(|_| setup.test.is_command());
         let spawned = Instant::now();
         let trial = self
             .spawn(setup, &mut processes)
-            .and_then(|()| self.wait_until_ready(setup, &mut processes))
+            .and_then(|()| self.wait_until_ready(setup, &mut processes, patience.as_mut()))
             .and_then(|()| {
                 self.ready_time = spawned.elapsed();
                 self.run_programs(setup, &mut processes, entered, patience)
@@ -68,7 +79,12 @@ impl Supervisor<'_> {
 
         self.end(&mut processes);
         self.end_trial(setup.test.has_servers);
-        trial
+        match trial {
+            Err(Refusal::Stopped) if self.signals.stopped().is_some() => {
+                collect_until_stop(&mut processes, setup).ok_or(Refusal::Stopped)
+            }
+            trial => trial,
+        }
     }
 
     /// The memory in KiB of all children that have come since `before`, while a program that does
@@ -84,7 +100,7 @@ impl Supervisor<'_> {
         let mut processes = Processes::default();
         let memory = self
             .spawn(&setup, &mut processes)
-            .and_then(|()| self.wait_until_ready(&setup, &mut processes))
+            .and_then(|()| self.wait_until_ready(&setup, &mut processes, None))
             .map(|()| Children::now().without(before).memory_kib());
 
         self.end(&mut processes);
@@ -138,10 +154,10 @@ impl Supervisor<'_> {
         let counted_energy = self.count_energy(processes, start, window)?;
         let silence = if setup.test.is_command() { COMMAND_SILENCE } else { self.patience };
         let limit = lead + window.length() + window.length() + window.around + silence;
-        let patience = patience
-            .filter(|_| setup.test.is_command())
-            .map(|patience| Patience { time: lead + window.length() + patience.time, ..patience });
-        match self.wait_for_copies(processes, limit, patience) {
+        let mut patience = patience;
+        let reports = Reports { after: lead + window.length(), patience: patience.as_mut() };
+        match self.wait_and_report(processes, limit, reports, Processes::have_copies_or_side_ended)
+        {
             Waited::Done => {}
             Waited::Stopped => return Err(Refusal::Stopped),
             Waited::TooLong => {
@@ -181,27 +197,37 @@ impl Supervisor<'_> {
         Ok(trial)
     }
 
-    /// Waits until the copies have ended, and reports a command that takes longer than `patience`.
-    fn wait_for_copies(
+    /// [`Supervisor::wait`], reporting what the first copy executes if that takes longer than the
+    /// patience, or is stopped.
+    fn wait_and_report(
         &self,
         processes: &mut Processes,
         limit: Duration,
-        patience: Option<Patience<'_>>,
+        reports: Reports<'_, '_>,
+        is_done: impl Fn(&Processes) -> bool,
     ) -> Waited {
-        let Some(Patience { time, tell }) = patience else {
-            return self.wait(processes, limit, Processes::have_copies_or_side_ended);
+        let Reports { after, patience: Some(Patience { time, tell }) } = reports else {
+            return self.wait(processes, limit, is_done);
         };
 
-        let mut next_report = time;
+        let began = Instant::now();
+        let is_due = after + *time;
+        let mut next_look = after + STOPPED_PATIENCE.min(*time);
         loop {
-            match self.wait(processes, next_report, Processes::have_copies_or_side_ended) {
-                Waited::TooLong => {}
+            let left = limit.saturating_sub(began.elapsed());
+            match self.wait(processes, next_look.min(left), &is_done) {
+                Waited::TooLong if began.elapsed() < limit => {}
                 waited => return waited,
             }
-            next_report = SLOW_NOTICE_EVERY;
+
+            let is_slow = began.elapsed() >= is_due;
+            let until_due = is_due.saturating_sub(began.elapsed());
+            next_look = if is_slow { SLOW_NOTICE_EVERY } else { SLOW_NOTICE_EVERY.min(until_due) };
             let running = processes.copies.first().and_then(|copy| last_child(copy.pid));
-            if let Some(Started { words, time }) = running {
-                tell(&Slow { command: typed_command(&words), time });
+            if let Some(Started { words, time, is_stopped }) = running
+                && (is_slow || is_stopped)
+            {
+                tell(&Slow { command: typed_command(&words), time, is_stopped });
             }
         }
     }
@@ -214,8 +240,10 @@ impl Supervisor<'_> {
         &mut self,
         setup: &Setup<'_>,
         processes: &mut Processes,
+        patience: Option<&mut Patience<'_>>,
     ) -> Result<(), Refusal> {
-        let waited = self.wait(processes, self.patience, |processes| {
+        let reports = Reports { after: Duration::ZERO, patience };
+        let waited = self.wait_and_report(processes, self.patience, reports, |processes| {
             processes.all().all(|program| program.stage() != Stage::Preparing)
         });
         // Programs at this stage are to blame, if there are any.
@@ -244,6 +272,14 @@ impl Supervisor<'_> {
         }
 
         let seconds = self.patience.as_secs();
+        if let Some(Started { words, .. }) = last_child(program.pid) {
+            return format!(
+                "'{}' was still running after {seconds} s, before anything was measured, and was \
+                 killed; --patience waits longer",
+                typed_command(&words)
+            )
+            .into();
+        }
         format!("it did not get ready within {seconds} s and was killed; --patience waits longer")
             .into()
     }
@@ -369,6 +405,15 @@ fn reports_until_failure(processes: &Processes, setup: &Setup<'_>) -> Option<Vec
     let has_failed = matches!(program.output.conclusion(), Conclusion::Error(_));
     let copies = program.output.reports_until_failure();
     (has_failed && copies.len() == setup.threads as usize).then_some(copies)
+}
+
+/// What was executed until the run was stopped, of commands that have reported it: those that are
+/// measured one after the other, all in one trial.
+fn collect_until_stop(processes: &mut Processes, setup: &Setup<'_>) -> Option<Trial> {
+    processes.copies.iter_mut().for_each(Program::read_output);
+    let copies = reports_until_failure(processes, setup)?;
+    let has_executions = copies.iter().any(|copy| !copy.executions.is_empty());
+    has_executions.then(|| Trial { copies, ..Trial::default() })
 }
 
 /// True if the copy has done anything, in time that passed: a frame that is never done is a result,

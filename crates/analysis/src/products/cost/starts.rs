@@ -2,9 +2,11 @@
 //!
 //! A trial under `podman` starts a sandbox, starts the command in it and removes it; one under
 //! `cold+podman` has dropped its programs from the page cache before. What is known of both is one
-//! row. The reference is the command outside: its start is that of a process, and its memory is
-//! taken off that of a sandbox.
+//! row. The reference is the command outside, whose memory is taken off that of a sandbox. Until
+//! the command has run once, the program of unixmark that executes it has started, too: what that
+//! takes outside is taken off all times.
 
+use crate::figures::executed;
 use catalogue::NONE;
 use journal::{Journal, StartTimes};
 use stats::{Estimate, median_interval};
@@ -43,6 +45,7 @@ pub(super) fn starts(journal: &Journal) -> Vec<SandboxStart> {
     names.sort_by_key(|name| *name != NONE);
 
     let outside = memory(&of_condition(journal, NONE));
+    let overhead_ms = overhead_ms(journal);
     let mut rows = Vec::new();
     for name in names {
         let warm = of_condition(journal, name);
@@ -54,9 +57,14 @@ pub(super) fn starts(journal: &Journal) -> Vec<SandboxStart> {
         let is_outside = name == NONE;
         rows.push(SandboxStart {
             name: name.to_owned(),
-            warm_ms: median_of(&warm, |start| start.enter_ms + start.ready_ms),
-            cold_ms: median_of(&cold, |start| start.enter_ms + start.ready_ms),
-            exec_ms: median_of(&warm, |start| start.ready_ms).filter(|_| runs),
+            warm_ms: median_of(&warm, |start| {
+                (start.enter_ms + start.ready_ms - overhead_ms).max(0.0)
+            }),
+            cold_ms: median_of(&cold, |start| {
+                (start.enter_ms + start.ready_ms - overhead_ms).max(0.0)
+            }),
+            exec_ms: median_of(&warm, |start| (start.ready_ms - overhead_ms).max(0.0))
+                .filter(|_| runs),
             stop_ms: median_of(&warm, |start| start.leave_ms).filter(|_| !is_outside),
             memory_kib: if is_outside {
                 Vec::new()
@@ -67,6 +75,14 @@ pub(super) fn starts(journal: &Journal) -> Vec<SandboxStart> {
         });
     }
     rows
+}
+
+/// What it takes outside, besides the command, until that has run once.
+fn overhead_ms(journal: &Journal) -> f64 {
+    let trials = journal.trials.iter().filter(|trial| is_of(journal, trial.cell, NONE));
+    let ready = median_of(&of_condition(journal, NONE), |start| start.ready_ms);
+    let command_ms = executed::median_ms(trials);
+    ready.zip(command_ms).map_or(0.0, |(ready, command_ms)| (ready.value - command_ms).max(0.0))
 }
 
 fn warm_name(condition: &str) -> &str {
@@ -83,12 +99,14 @@ fn cold_name(warm: &str) -> String {
 
 /// What the trials under a condition noted, the control's apart.
 fn of_condition<'a>(journal: &'a Journal, condition: &str) -> Vec<&'a StartTimes> {
-    let is_of = |cell: usize| {
-        let cell = &journal.cells[cell];
-        cell.key.condition == condition && !cell.control
-    };
-    let trials = journal.trials.iter().filter(|trial| is_of(trial.cell));
+    let trials = journal.trials.iter().filter(|trial| is_of(journal, trial.cell, condition));
     trials.filter_map(|trial| trial.start.as_deref()).collect()
+}
+
+/// True of a cell under a condition, but not of the control.
+fn is_of(journal: &Journal, cell: usize, condition: &str) -> bool {
+    let cell = &journal.cells[cell];
+    cell.key.condition == condition && !cell.control
 }
 
 fn median_of(starts: &[&StartTimes], time: impl Fn(&StartTimes) -> f64) -> Option<Estimate> {

@@ -234,6 +234,7 @@ impl<'a> Arms<'a> {
             let reason = format!("p99 needs 1000 frames per trial; these have {most}");
             missing.push(Missing::new(cell, &reason));
         } else {
+            missing.extend(self.lost_to_failures(cell, &compared));
             let executions = drafts[0].comparison.n.b;
             for (measure, draft) in self.tail_drafts(cell) {
                 match draft {

@@ -1,7 +1,7 @@
 //! Figures that one command printed and another did not, or in a unit that cannot be converted:
 //! they have no pair, and a gate takes what the reference alone has for lost.
 
-use journal::Cell;
+use journal::{Cell, NoValue};
 
 use super::arms::{Arms, Look};
 use crate::figures::Measure;
@@ -48,6 +48,29 @@ impl Arms<'_> {
             lost.push(Missing { lost: true, ..Missing::new(&under, &reason) });
         }
         lost
+    }
+
+    /// A printed figure that failed in some executions, and in none of those it is compared with:
+    /// the values that are left may be of other work.
+    pub(super) fn lost_to_failures(&self, cell: &Cell, compared: &[&Cell]) -> Option<Missing> {
+        let own_reason = self.failures(cell).next()?;
+        if compared.iter().any(|other| self.failures(other).next().is_some()) {
+            return None;
+        }
+
+        let count = words::count(self.failures(cell).count(), "value");
+        let reason = format!("{count} failed, none of the first command's: {own_reason}");
+        Some(Missing { lost: true, ..Missing::new(cell, &reason) })
+    }
+
+    /// The reasons of executions in which a printed figure failed.
+    fn failures(&self, cell: &Cell) -> impl Iterator<Item = &str> {
+        let printed = self.trials(cell).iter().flat_map(|trial| &trial.copies);
+        let gaps = printed.flat_map(|copy| &copy.printed).flat_map(|printed| &printed.gaps);
+        gaps.filter_map(|(_, gap)| match gap {
+            NoValue::Failed(reason) => Some(reason.as_str()),
+            NoValue::Skipped(_) => None,
+        })
     }
 
     /// True if the reference has values of a cell that has none itself.

@@ -3,9 +3,12 @@
 //! What another program printed goes by its label as printed, and may be in another unit of time
 //! from run to run. Each such figure of a later run takes the key and the unit of the first run's
 //! figure of that label, so that the two are compared; what has no way to that unit keeps its own.
-//! A benchmark of Go that both ran at one level each (`-cpu`) is compared although the two differ.
+//! A benchmark of Go that both ran at one level each (`-cpu`) is compared although the two differ,
+//! and so is a figure whose name is longer in one of the runs ([`names_in_first`]).
 
-use crate::figures::printed::Levels;
+use std::collections::BTreeMap;
+
+use crate::figures::printed::{Levels, Named, names_in_first};
 use crate::figures::{Figure, Remark, Sample};
 use crate::findings::Results;
 use catalogue::unit::{are_alike, convert};
@@ -19,9 +22,28 @@ pub(super) fn name_alike(run: &mut Results, first: &Results) {
         return;
     }
 
+    let names = names_in_first(&foreign_names(run), &foreign_names(first));
+    rename(run, &names);
     let levels = LevelsOfBoth { first: levels(first), run: levels(run) };
     name_figures(run, &first_cells, &levels);
     name_gaps(run, &first_cells, &levels);
+}
+
+/// The labels and units of what another program printed.
+fn foreign_names(run: &Results) -> Vec<Named> {
+    let cells = run.figures.iter().map(|row| &row.cell);
+    let foreign = cells.filter(|cell| is_foreign(cell, run));
+    foreign.map(|cell| (cell.label.clone(), cell.unit.clone())).collect()
+}
+
+fn rename(run: &mut Results, names: &BTreeMap<String, String>) {
+    let labels = run.figures.iter_mut().map(|row| &mut row.cell.label);
+    let gaps = run.skipped.iter_mut().chain(&mut run.errors).map(|gap| &mut gap.label);
+    for label in labels.chain(gaps) {
+        if let Some(name) = names.get(label) {
+            label.clone_from(name);
+        }
+    }
 }
 
 /// The levels of figures (Go's `-cpu`) of the first run and of another.
@@ -80,8 +102,8 @@ fn name_gaps(run: &mut Results, first_cells: &[&Cell], levels: &LevelsOfBoth) {
 
 /// The levels of a run's figures, and of what has none.
 fn levels(run: &Results) -> Levels {
-    let figures = run.figures.iter().map(|row| (&*row.cell.label, row.cell.key.copies));
-    let gaps = run.skipped.iter().chain(&run.errors).map(|gap| (&*gap.label, gap.key.copies));
+    let figures = run.figures.iter().map(|row| (row.cell.label.clone(), row.cell.key.copies));
+    let gaps = run.skipped.iter().chain(&run.errors).map(|gap| (gap.label.clone(), gap.key.copies));
     figures.chain(gaps).collect()
 }
 

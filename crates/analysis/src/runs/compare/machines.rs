@@ -10,7 +10,7 @@ use journal::View;
 use stats::{Estimate, Exact, NORMAL_975};
 
 use super::Compared;
-use crate::figures::Measure;
+use crate::figures::{Measure, Remark};
 use crate::findings::Results;
 use crate::products::comparison::Sides;
 use crate::products::comparison::engine::Draft;
@@ -75,6 +75,8 @@ pub struct Machines {
     pub names: Sides<String>,
     /// The processors that their cards used.
     pub processors: Sides<u32>,
+    /// What kept each from using all of its processors: an affinity or a quota.
+    pub limits: Sides<Option<Remark>>,
     pub at_work: Vec<AtWork>,
 }
 
@@ -116,13 +118,26 @@ impl Machines {
             let speed = speed.filter(|speed| speed.value.is_finite()).map(to_joint_interval);
             at_work.extend(speed.map(|speed| AtWork { work, speed }));
         }
-        Some(Machines { letter: b.letter.clone(), names: name_machines(a, b), processors, at_work })
+        Some(Machines {
+            letter: b.letter.clone(),
+            names: name_machines(a, b),
+            processors,
+            limits: sides.map(find_limit),
+            at_work,
+        })
     }
 }
 
 /// True if a run is a card.
 pub(super) fn is_card(run: &Compared) -> bool {
     run.results.run.view == View::Card
+}
+
+/// The remark on processors that a run could not use, or only in part.
+fn find_limit(results: &Results) -> Option<Remark> {
+    let is_limit =
+        |remark: &&Remark| matches!(remark, Remark::Affinity { .. } | Remark::Quota { .. });
+    results.warnings.iter().find(is_limit).cloned()
 }
 
 /// The names of two machines: what differs first of their comments, hosts and letters.

@@ -320,7 +320,19 @@ impl Contest<'_> {
                 }
             }
         }
+        if let Some(reason) = self.describe_new_failures(&matches) {
+            not_compared.push(place.missing(&self.letter, None, true, reason));
+        }
         (drafts, not_compared)
+    }
+
+    /// Says that repetitions of a printed figure failed, if none of the reference's did: those that
+    /// are left may be of other work.
+    fn describe_new_failures(&self, matches: &[Match<'_>]) -> Option<String> {
+        matches.iter().filter(|round| round.sides.a.row.cell.is_printed()).find_map(|round| {
+            let [base, changed] = self.design.base_first(round.sides.map(|side| side.row));
+            changed.failure().filter(|_| base.failure().is_none()).map(Remark::to_string)
+        })
     }
 
     fn draft(

@@ -13,10 +13,18 @@ const MIN_REPORTED_PERCENT: f64 = 1.0;
 /// Most decimals that any suite prints; a number with more was computed.
 const MAX_PRINTED_DECIMALS: usize = 6;
 
-/// One unit of the last digit of an imported run's scores. Suites print all scores with the same
-/// number of decimals, and numbers that end in 0 hide it, so the longest score shows it. `None` for
-/// a run that was measured here, whose counts are known.
+/// Suites that print all scores with the same number of decimals; other programs write numbers as
+/// long as they are.
+const ROUNDING_SUITES: [&str; 3] = ["UnixBench", "BYTE UNIX Benchmarks", "Lbench"];
+
+/// One unit of the last digit of the scores in a report of a suite that rounds them. Numbers that
+/// end in 0 hide it, so the longest score shows it. `None` for other runs.
 pub(super) fn unit(results: &Results) -> Option<f64> {
+    let tool = &results.run.tool;
+    if !ROUNDING_SUITES.iter().any(|suite| tool.starts_with(suite)) {
+        return None;
+    }
+
     let printed =
         results.figures.iter().filter(|row| row.samples.is_empty() && row.latency.is_none());
     let decimals = printed

@@ -321,7 +321,7 @@ pub(crate) fn catalogue_levels() -> Vec<(String, Level)> {
 /// A rule of the machine's own: `-a always,exit -S NUMBER -F auid=12345`.
 pub(crate) fn foreign(number: u32) -> Rule {
     let mut rule = Rule::new(list::EXIT, crate::audit::rule::ALWAYS);
-    assert!(rule.match_call(number));
+    assert!(rule.add_call(number));
     rule.fields.push(Field::number(field::LOGIN_UID, op::EQUAL, 12_345));
     rule
 }

@@ -48,7 +48,7 @@ fn a_daemon_that_receives_the_records_keeps_its_place() {
     let schedstat = format!("/proc/{DAEMON}/task/{DAEMON}/schedstat");
     write(bench.root.path(), &schedstat, "7000000000 0 0\n");
     let mut rule = Rule::new(list::EXIT, ALWAYS);
-    assert!(rule.match_call(CALL));
+    assert!(rule.add_call(CALL));
     bench.fake.inner().rules.push(rule);
     let before = bench.state();
     let evidence = bench.measure("", |bench| {

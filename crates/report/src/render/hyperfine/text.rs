@@ -1,5 +1,5 @@
 //! What hyperfine prints: each benchmark, and a summary. It ranks only what can be told apart, and
-//! ends in the sentences of `ab`.
+//! ends in the sentences and notes of `ab`.
 
 use analysis::{Cost, Measure, Results, Verdict};
 use anyhow::Result;
@@ -26,9 +26,8 @@ pub(crate) fn render(subject: Subject<'_>) -> Result<String> {
         text.push_str(&times(benchmark, results.run.time_unit));
         text.push_str(" \n");
     }
-    if let Some(cost) = results.cost()
-        && benchmarks.len() > 1
-    {
+    let cost = results.cost().filter(|_| benchmarks.len() > 1);
+    if let Some(cost) = cost {
         text.push_str(&match results.run.sort {
             Some(Sort::Command) => speeds(&benchmarks, results),
             _ => summary(&benchmarks, results, cost),
@@ -37,7 +36,26 @@ pub(crate) fn render(subject: Subject<'_>) -> Result<String> {
             text.push_str(&format!("\n{}\n", words::wrap("", &sentence, words::WIDTH).join("\n")));
         }
     }
+    if !benchmarks.is_empty() {
+        text.push_str(&notes(results, cost.is_some()));
+    }
     Ok(words::log_lines(&text))
+}
+
+/// What else must be known of a run, a list item each: `has_sentences` that hold some of it.
+fn notes(results: &Results, has_sentences: bool) -> String {
+    let mut notes = if has_sentences { Vec::new() } else { views::notes_in_answer(results) };
+    notes.extend(views::caveats_beside_answer(results));
+
+    let mut text = String::new();
+    if has_sentences && !notes.is_empty() {
+        text.push('\n');
+    }
+    for note in notes {
+        text.push_str(&words::wrap("- ", &note, words::WIDTH).join("\n"));
+        text.push('\n');
+    }
+    text
 }
 
 /// The lines about a benchmark's times.
