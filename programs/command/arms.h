@@ -35,8 +35,8 @@ struct arm {
 long arms_read(char **word, struct arm *arms);
 
 /*
- * Opens the files that arms read and write, whose paths may begin in `folder` [where this program
- * works]: /dev/null for those that name none.
+ * Opens the files that arms read and write, and /dev/null for those that name none; relative paths
+ * are below `folder`, or below the working directory if that is NULL.
  */
 void arms_open(struct arm *arms, long count, const char *folder);
 

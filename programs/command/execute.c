@@ -388,7 +388,10 @@ static int needs_execution(long executed, int64_t began, long block, long blocks
 
 static void report_executed(void);
 
-/* Ends the program, as the run was stopped: blocks are long, so what they have is reported. */
+/*
+ * Ends the program because the run was stopped. What was executed is reported, since blocks are
+ * long.
+ */
 static void report_until_stop(void)
 {
     kit_quiet();
@@ -603,9 +606,9 @@ static void report_executed(void)
 }
 
 /*
- * Before the error by which this program ends: the others of the commands that are compared have
- * their times. As in hyperfine, those before the one that failed have one, also if it was executed
- * first by chance; but not where each needs a set-up of its own, which may take long.
+ * Called before the line of the error that ends this program, to report the other commands' times.
+ * As in hyperfine, a command before the failed one is executed once if it was not yet; not with
+ * blocks, whose set-up may take long.
  */
 static void report_until_failure(void)
 {

@@ -469,12 +469,16 @@ int process_open(int folder, const char *path, int flags)
     return file;
 }
 
-/* Only a regular file keeps what was written to it: devices and pipes have nothing to empty. */
+/*
+ * Only a regular file keeps what was written to it: devices and pipes have nothing to empty. What
+ * is only added to may have others' lines.
+ */
 static void empty_file(int output)
 {
     struct stat file;
 
-    if (fstat(output, &file) != 0 || !S_ISREG(file.st_mode))
+    if (fstat(output, &file) != 0 || !S_ISREG(file.st_mode) ||
+        (fcntl(output, F_GETFL) & O_APPEND) != 0)
         return;
     if (ftruncate(output, 0) != 0 || lseek(output, 0, SEEK_SET) < 0)
         kit_error("cannot empty the file that the commands write (%s): is the disk in order?",
@@ -758,7 +762,7 @@ void process_fail(char **words, int status)
 void process_execute_around(const char *given_with, char **words)
 {
     static char with_blank[32];
-    /* It may build what is measured, and takes its time. */
+    /* --setup has no limit: it may build what is measured. */
     const int is_set_up = strcmp(given_with, "--setup") == 0;
     struct execution done = {0};
     pid_t child;

@@ -114,7 +114,7 @@ void process_release_seeds(void);
 /* In a child: makes these files its stdin and stdout, and the one for complaints its stderr. */
 void process_redirect(int input, int output);
 
-/* Opens a file whose path may begin in `folder`; an error ends the program. */
+/* Opens a file; a relative path is below `folder`. An error ends the program. */
 int process_open(int folder, const char *path, int flags);
 
 /* Rewinds the next command's input, and empties its output if that is a regular file. */

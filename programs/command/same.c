@@ -64,17 +64,17 @@ static void refuse(const struct line *one, const struct line *other, long at, lo
     ssize_t same = 0, from;
 
     if (one->size < 0 || other->size < 0)
-        kit_error("the commands print different output: that of number %ld ends before line %ld, "
-                  "which is '%.*s' in that of number %ld",
-                  one->size < 0 ? 1 : number, at, shown(longer, 0), longer->text,
-                  one->size < 0 ? number : 1);
+        kit_error("the commands print different output: command %ld prints nothing after line "
+                  "%ld, where command %ld prints '%.*s'",
+                  one->size < 0 ? 1 : number, at - 1, one->size < 0 ? number : 1,
+                  shown(longer, 0), longer->text);
 
     while (same < length(one) && same < length(other) && one->text[same] == other->text[same])
         same++;
     if (same == length(one) && same == length(other))
-        kit_error("the commands print different output: only one of the first and number %ld ends "
-                  "its last line, %ld, with a newline",
-                  number, at);
+        kit_error("the commands print different output: line %ld, the last, ends with a newline "
+                  "in only one of commands 1 and %ld",
+                  at, number);
 
     from = same < MAX_SHOWN_CHARS - SHOWN_BEFORE ? 0 : same - SHOWN_BEFORE;
     kit_error("the commands print different output: line %ld of the first is '%s%.*s', that of "

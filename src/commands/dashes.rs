@@ -21,15 +21,18 @@ pub(super) fn describe(error: &Error, words: &[OsString], tool: &Command) -> Opt
     // Of a word such as -5%, clap names only -5.
     let pair = words.windows(2).find(|pair| {
         pair[1].starts_with(unknown.as_str())
-            && verb.get_arguments().any(|arg| takes_values(arg) && is_named(arg, pair[0]))
+            && verb.get_arguments().any(|arg| requires_value(arg) && is_named(arg, pair[0]))
     })?;
     let &[option, value] = pair else { return None };
     let joined = words::shell(&[format!("{option}={value}")]);
-    Some(format!("'{value}' is taken for an option; as the value of {option} write {joined}"))
+    Some(format!(
+        "'{value}' is taken for an option; write {joined} to make it the value of {option}"
+    ))
 }
 
-fn takes_values(arg: &Arg) -> bool {
-    arg.get_action().takes_values() && !arg.is_positional()
+fn requires_value(arg: &Arg) -> bool {
+    let has_required_value = arg.get_num_args().is_none_or(|count| count.min_values() > 0);
+    arg.get_action().takes_values() && has_required_value && !arg.is_positional()
 }
 
 /// True if a word is the option's long name, or its letter.

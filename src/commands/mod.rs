@@ -127,7 +127,7 @@ fn advise_on_limits(error: &anyhow::Error) -> Option<&'static str> {
     let error = error.downcast_ref::<Usage>().map_or(error, Usage::cause);
     let cause = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>())?;
     if cause.raw_os_error() == Some(TOO_MANY_FILES) {
-        return Some("a limit on open files is reached; try `ulimit -n 1024`");
+        return Some("a limit on open files is reached; raise it with `ulimit -n`");
     }
     let is_start = format!("{error:#}").contains("cannot be started");
     (is_start && cause.kind() == ErrorKind::WouldBlock).then_some(

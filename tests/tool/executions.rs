@@ -172,7 +172,7 @@ fn a_named_pipe_has_one_writer_and_needs_a_reader() {
     assert!(read.status.success(), "{}", stderr(&read));
     assert_eq!(shell.words("out"), "hi hi hi");
     assert_eq!(unread.status.code(), Some(1));
-    let why = "nobody has read it within 200ms, the --timeout";
+    let why = "a named pipe that nobody has opened to read within 200ms (--timeout)";
     assert!(stderr(&unread).contains(why), "{}", stderr(&unread));
 }
 
@@ -217,7 +217,7 @@ fn a_command_that_is_stopped_is_said_to_be() {
     let why = "was stopped by signal 19, and was ended after 0.5 s, its --timeout";
     assert!(stderr(&ended).contains(why), "{}", stderr(&ended));
     assert!(said.contains("'kill -STOP $$', started "), "{said}");
-    assert!(said.contains(" ago, is stopped by a signal"), "{said}");
+    assert!(said.contains(" ago, was stopped by a signal"), "{said}");
 }
 
 /// Commands that do not take turns are all in one trial.

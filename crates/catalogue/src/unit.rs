@@ -46,10 +46,10 @@ const TIMES: [(&str, f64); 34] = [
     ("days", 8.64e16),
 ];
 
-/// Characters of the shortest unit of time that may have capitals, `Seconds`, `Sec`. `Min` is the
-/// minimum.
-const MIN_CAPITAL_CHARS: usize = 3;
-const MINIMUM: &str = "Min";
+/// Letters of the shortest unit of time that may have capitals: `Seconds`, `Sec`.
+const MIN_CAPITAL_LETTERS: usize = 3;
+/// The minimum, and no minutes.
+const MINIMUM: [&str; 2] = ["Min", "MIN"];
 
 /// Rates that are one word, behind a prefix such as `G` or `Ki`.
 const RATES: [&str; 14] = [
@@ -168,11 +168,11 @@ pub fn metric(unit: &str) -> Metric {
 
     let (amount, divisor) = unit.split_once('/').unwrap_or((unit, ""));
     let is_per_resource = RESOURCES.contains(&divisor) && !RESOURCES.contains(&amount);
-    match COSTS.contains(&amount) {
-        _ if is_per_resource && is_no_gain(amount) => return Metric::Unknown,
-        _ if is_per_resource => return Metric::Rate,
-        true => return Metric::Amount,
-        false => {}
+    if is_per_resource {
+        return if is_no_gain(amount) { Metric::Unknown } else { Metric::Rate };
+    }
+    if COSTS.contains(&amount) {
+        return Metric::Amount;
     }
     // A user's own unit says what is timed: `p99-ms`, `user-ns/op`.
     match last_word(amount).and_then(parse_shape) {
@@ -242,7 +242,8 @@ fn parse_shape(unit: &str) -> Option<(Shape<'_>, f64)> {
 
 /// A unit of time in ps.
 fn picoseconds(word: &str) -> Option<f64> {
-    let may_have_capitals = word.len() >= MIN_CAPITAL_CHARS && word != MINIMUM;
+    let may_have_capitals =
+        word.is_ascii() && word.len() >= MIN_CAPITAL_LETTERS && !MINIMUM.contains(&word);
     let is_name = |name: &str| name == word || may_have_capitals && name.eq_ignore_ascii_case(word);
     TIMES.iter().find(|(name, _)| is_name(name)).map(|(_, worth)| *worth)
 }

@@ -379,8 +379,8 @@ fn open_for_writing(path: &Path, flags: OFlags) -> io::Result<File> {
 fn write_opened(path: &Path, bytes: &[u8], note_wait: &dyn Fn()) -> io::Result<()> {
     let is_pipe = fs::metadata(path)?.file_type().is_fifo();
     if is_pipe {
-        // Its end would be the end of the report, so a pipe that is open already is the one to
-        // write.
+        // This one is written, not opened again: if it were closed first, its reader would see the
+        // end.
         match open_for_writing(path, OFlags::NONBLOCK) {
             Ok(mut pipe) => {
                 rustix::io::ioctl_fionbio(&pipe, false)?;

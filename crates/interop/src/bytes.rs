@@ -89,12 +89,15 @@ fn decode(bytes: &[u8]) -> Result<String> {
     Ok(from_utf8(bytes))
 }
 
-/// Divides a file to which a shell of Windows has appended UTF-16, without a mark.
+/// Splits a file where UTF-16 was appended to other text, as a shell of Windows does; `None` if
+/// none was.
 fn split_before_utf16(bytes: &[u8]) -> Option<(&[u8], &[u8], ByteOrder)> {
     let first_zero = bytes.iter().position(|byte| *byte == 0)?;
-    // The zero is the second byte of a letter, or the first.
+    // The first zero is the second byte of a letter (little-endian), or its first (big-endian).
     [first_zero.saturating_sub(1), first_zero].into_iter().find_map(|start| {
         let (text, units) = bytes.split_at(start);
+        let text =
+            text.strip_suffix(b"\xff\xfe").or(text.strip_suffix(b"\xfe\xff")).unwrap_or(text);
         guess_utf16_order(units).map(|order| (text, units, order))
     })
 }

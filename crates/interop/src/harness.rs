@@ -118,7 +118,7 @@ impl Kind {
 }
 
 /// Makes runs of the documents of one text: a document of the same machine that has no figure in
-/// common with the one before is a part of its run.
+/// common with the run before it is a part of that run.
 fn join_documents(documents: impl Iterator<Item = Reading>) -> Vec<Reading> {
     let mut runs: Vec<Reading> = Vec::new();
     for document in documents {
@@ -404,7 +404,8 @@ fn cut_output(text: &str) -> Option<String> {
         return None;
     }
     let (_, output) = last.split_once("\"Output\":\"")?;
-    Some(output.replace("\\t", "\t").trim_end_matches('\\').to_owned())
+    let output = output.trim_end_matches('"').replace("\\t", "\t").replace("\\n", "\n");
+    Some(output.trim_end_matches('\\').to_owned())
 }
 
 fn parse_event(line: &str) -> Option<Value> {

@@ -1126,7 +1126,7 @@ fn hyperfine_results_of_one_command_are_figures_of_their_own() {
             "hyperfine",
             "make: 1 s lower",
             "make #2: 2 s lower",
-            "! 'make' is there more than once: this is #2",
+            "! several results are called 'make': this one is 'make #2'",
         ],
     );
 }

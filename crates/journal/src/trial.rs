@@ -62,7 +62,7 @@ pub struct Trial {
 pub struct StartTimes {
     /// The time of the script that starts it, in ms.
     pub enter_ms: f64,
-    /// From then until the program in it was ready, in ms.
+    /// From the start of the program in it until that was ready, in ms.
     pub ready_ms: f64,
     /// Until nothing of it was left, in ms.
     pub leave_ms: f64,

@@ -238,8 +238,11 @@ impl Command<'_> {
 /// The last line of what a command wrote to stderr. What make and ninja add to the reason is passed
 /// over, unless there is nothing else.
 fn find_reason(errors: &str) -> Option<&str> {
-    let is_added =
-        |line: &&str| line.contains(": *** ") || line.starts_with("ninja: build stopped");
+    let is_added = |line: &&str| {
+        line.contains(": *** [")
+            || line.contains(": *** Waiting for unfinished jobs")
+            || line.starts_with("ninja: build stopped")
+    };
     let lines = || errors.lines().rev().filter(|line| !line.trim().is_empty());
     lines().find(|line| !is_added(line)).or_else(|| lines().next())
 }

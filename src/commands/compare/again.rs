@@ -74,8 +74,8 @@ fn known_names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     names.filter(|name| is_name(name)).cloned().unique()
 }
 
-/// A sentence with the commands that measure the suspects again, and nothing else; unless the runs
-/// are rounds, also with the command that compares the new runs. `is_own` says of each run whether
+/// A sentence with the commands that measure only the suspects again and, unless the runs are
+/// rounds, the command that compares the new runs. `is_own` says of each run whether
 /// the user made it: of a stranger's command line, words that could run a command or name a file
 /// are left out.
 pub(super) fn advice(
@@ -94,12 +94,15 @@ pub(super) fn advice(
         None => vec!["run"],
     };
     let runs: Vec<&Run> = comparisons.runs.iter().map(|compared| &compared.results.run).collect();
-    let place = arguments.results.words();
-    let commands = runs
-        .iter()
-        .zip(is_own)
-        .map(|(run, is_own)| repeating_command(run, *is_own, &suspects, &plain_verb, &place));
-    let commands: Vec<String> = commands.unique();
+    let results_words = arguments.results.words();
+    let commands = runs.iter().zip(is_own).map(|(run, is_own)| {
+        repeating_command(run, *is_own, &suspects, &plain_verb, &results_words)
+    });
+    let each: Vec<String> = commands.collect();
+    let unique = each.clone().into_iter().unique();
+    // One run of a command that all have says enough; of several each is made again.
+    let is_for_all = unique.len() == 1 || comparisons.asked.is_paired();
+    let commands = if is_for_all { unique } else { each };
 
     // --confirm is not for rounds.
     if comparisons.asked.is_paired() {
@@ -167,13 +170,13 @@ fn lasting_names(comparisons: &Comparisons, words: &[String]) -> Vec<String> {
 
 /// The command that repeats a run for the suspects alone, with a remark on what was left out of
 /// a stranger's. If the run's own words cannot be repeated, the command is `plain_verb` and the
-/// suspects. `place` are the words for where runs are kept.
+/// suspects. `results_words` say where runs are kept.
 fn repeating_command(
     run: &Run,
     is_own: bool,
     suspects: &Suspects,
     plain_verb: &[&str],
-    place: &[String],
+    results_words: &[String],
 ) -> String {
     let repeat = match is_own {
         true => Repeat { words: run.arguments.clone(), left_out: String::new() },
@@ -188,7 +191,7 @@ fn repeating_command(
         plain
     });
 
-    words.extend(place.iter().cloned());
+    words.extend(results_words.iter().cloned());
     let command = shell(&words);
     if repeat.left_out.is_empty() {
         return format!("`{command}`");

@@ -91,8 +91,8 @@ pub(crate) struct Commands {
     /// Execute each command this many times at most
     #[arg(long, value_name = "N", conflicts_with = "runs", value_parser = executions)]
     max_runs: Option<u32>,
-    /// End a command, or what is executed around it but for --setup, that takes longer than this,
-    /// as 30s or 2m; that ends the run
+    /// End the run if a command, --prepare, --conclude or --cleanup takes longer than this, as 30s
+    /// or 2m
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
     /// Measure only the part of commands that they mark: one that writes a byte to the descriptor

@@ -183,8 +183,8 @@ fn split_at_commas(list: &str) -> Vec<String> {
     values
 }
 
-/// The numbers of a scan, with as many decimals as its ends and its step have; the first has those
-/// that it was given with.
+/// The numbers of a scan, with as many decimals as its first number or its step has, whichever has
+/// more; the first keeps its own.
 ///
 /// # Errors
 /// There are none, or too many.

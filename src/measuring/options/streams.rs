@@ -102,9 +102,9 @@ impl Outputs {
 
             if let Some(patience) = self.patience.filter(|patience| began.elapsed() >= *patience) {
                 bail!(
-                    "{}: it is a named pipe, and nobody has read it within {:?}, the --timeout",
-                    describe_unwritable(place),
-                    patience
+                    "{} cannot be written: it is a named pipe that nobody has opened to read within \
+                     {patience:?} (--timeout); start its reader, or try another --output",
+                    place.display()
                 );
             }
             if !is_said && began.elapsed() >= READER_GRACE {
@@ -204,7 +204,8 @@ fn describe_unwritable(place: &Path) -> String {
     format!("{} cannot be written; try another --output", place.display())
 }
 
-/// True of a file that has a beginning, and of a device, which has no end.
+/// True of a regular file or a device, which each execution can read anew; a pipe is read only
+/// once.
 fn is_readable_again(file: &Metadata) -> bool {
     let kind = file.file_type();
     kind.is_file() || kind.is_char_device() || kind.is_block_device()
@@ -223,8 +224,16 @@ fn hand_on(file: impl AsFd) -> Result<i32> {
 
 /// Opens a file of the tool's anew, by its number, for every program that is started from now on.
 fn reopen(own: i32, flags: OFlags) -> Result<i32> {
-    let file = rustix::fs::open(format!("/dev/fd/{own}"), flags, Mode::empty())?;
+    let file = rustix::fs::open(format!("/dev/fd/{own}"), flags | added_to(own), Mode::empty())?;
     Ok(file.into_raw_fd())
+}
+
+/// The flag of a file descriptor that is only added to, as a shell's `7>>log`.
+fn added_to(own: i32) -> OFlags {
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{own}")).unwrap_or_default();
+    let octal = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = octal.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
+    flags.map_or(OFlags::empty(), OFlags::from_bits_retain) & OFlags::APPEND
 }
 
 /// The number of the tool's file descriptor that a path names, such as /dev/stdout or /dev/fd/1, or

@@ -95,7 +95,7 @@ impl Progress {
                 self.show_begin(cell, *block, command, *left, *done)
             }
             Event::Ended { cell, trial } => self.show_end(cell, trial),
-            // Nobody would see why nothing happens.
+            // Also when quiet: otherwise nobody could see why nothing happens.
             Event::Slow(slow) if slow.is_stopped => self.name_slow(slow),
             _ if is_quiet => {}
             Event::Building(more) => {
@@ -172,7 +172,8 @@ impl Progress {
         let text = match is_stopped {
             false => format!("'{command}' has been running for {time_since}"),
             true => format!(
-                "'{command}', started {time_since} ago, is stopped by a signal, and waits for CONT"
+                "'{command}', started {time_since} ago, was stopped by a signal; `kill -CONT` \
+                 continues it"
             ),
         };
         if let Some(line) = &mut self.line {

@@ -36,23 +36,23 @@ pub fn is_printed(cell: &Cell) -> bool {
 /// The name and the unit of a figure.
 pub(crate) type Named = (String, String);
 
-/// Maximum pairs of names that are looked at for one that is longer.
+/// Maximum pairs of names that are compared; with more, no longer name is recognised.
 const MAX_NAME_PAIRS: usize = 1 << 20;
 
 /// The names by which `first` has figures of `own`. A name has its package (`hash.BenchmarkSum`) or
 /// its mode (`parse (thrpt)`) only where its text has several, so the same figure may have a longer
 /// name in one of two texts.
 pub(crate) fn names_in_first(own: &[Named], first: &[Named]) -> BTreeMap<String, String> {
-    let (own_only, first_only) = (names_missing_in(own, first), names_missing_in(first, own));
+    let (own_only, first_only) = (figures_only_in(own, first), figures_only_in(first, own));
     if own_only.len().saturating_mul(first_only.len()) > MAX_NAME_PAIRS {
         return BTreeMap::new();
     }
 
     let mut names = BTreeMap::new();
     for figure in &own_only {
+        // A match counts only if it is the only one from both sides.
         let mut candidates = first_only.iter().filter(|other| may_be_same(figure, other));
         let (Some(candidate), None) = (candidates.next(), candidates.next()) else { continue };
-        // Of two that could be the same, neither is.
         if own_only.iter().filter(|other| may_be_same(other, candidate)).count() == 1 {
             names.insert(figure.0.clone(), candidate.0.clone());
         }
@@ -61,7 +61,7 @@ pub(crate) fn names_in_first(own: &[Named], first: &[Named]) -> BTreeMap<String,
 }
 
 /// The figures whose names `others` do not have, each once.
-fn names_missing_in<'a>(figures: &'a [Named], others: &[Named]) -> BTreeSet<&'a Named> {
+fn figures_only_in<'a>(figures: &'a [Named], others: &[Named]) -> BTreeSet<&'a Named> {
     let known: BTreeSet<&String> = others.iter().map(|(name, _)| name).collect();
     figures.iter().filter(|(name, _)| !known.contains(name)).collect()
 }

@@ -36,7 +36,7 @@ const GBENCH_KEYS: [&str; 12] = [
 
 /// Aggregates of the times of repetitions that Google Benchmark itself makes; any other is the
 /// user's own.
-const OWN_AGGREGATES: [&str; 6] = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
+const BUILT_IN_AGGREGATES: [&str; 6] = ["mean", "median", "stddev", "cv", "BigO", "RMS"];
 
 /// Ends of the names of aggregates. Before version 1.5 nothing else marks them.
 const AGGREGATE_ENDS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"];
@@ -280,9 +280,10 @@ impl<'j> GbenchEntry<'j> {
         let name = run_name
             .or_else(|| Some(without_aggregate()?.trim_end_matches('_')))
             .unwrap_or(full_name);
-        let is_own_statistic =
-            aggregate.is_some_and(|name| !name.is_empty() && !OWN_AGGREGATES.contains(&name));
-        match aggregate.filter(|_| is_own_statistic) {
+        let is_users_statistic = aggregate
+            .is_some_and(|name| !name.is_empty() && !BUILT_IN_AGGREGATES.contains(&name))
+            && json["aggregate_unit"] != "percentage";
+        match aggregate.filter(|_| is_users_statistic) {
             Some(statistic) => {
                 GbenchEntry { json, name: format!("{name} {statistic}"), aggregate: None }
             }

@@ -65,6 +65,10 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         let name = if twins == 0 { name } else { format!("{name} #{}", twins + 1) };
         add_options(json.get("job options"), &format!("Options of {name}"), &mut draft);
         let error = number_at(json, &["error"]).filter(|error| *error > 0.0);
+        if let Some(error) = error.filter(|_| WAYS.iter().all(|way| count_done(json, way) == 0.0)) {
+            let what = "before it read or wrote anything";
+            draft.warn(format!("the job {name} failed with error {error} {what}"));
+        }
         let failure = error.map(|error| NoValue::Failed(format!("it failed with error {error}")));
         Job { json, name, copies: count_clones(json, global), form, failure }.add_to(&mut draft);
     }
@@ -104,26 +108,32 @@ fn kept_percentiles(percentiles: &Value) -> Vec<&str> {
     if keys.len() == DEFAULT_PERCENTILES { KEPT_PERCENTILES.to_vec() } else { keys }
 }
 
+/// The operations of a job in a way, or its bytes in the older files that do not count operations.
+fn count_done(job: &Value, way: &str) -> f64 {
+    let count = |key| number_at(job, &[way, key]);
+    count("total_ios").or_else(|| count("io_bytes")).unwrap_or(0.0)
+}
+
 /// A job, under a name that no other has.
 struct Job<'j> {
     json: &'j Value,
     name: String,
     copies: u32,
     form: LatencyForm,
-    /// Why it has no figures.
+    /// Why the job failed, if it did: the outcome of all its figures.
     failure: Option<NoValue>,
 }
 
 impl Job<'_> {
-    /// The outcome of a figure: that of the job, if it failed.
-    fn outcomes(&self, outcome: Option<Outcome>) -> Option<Outcome> {
+    /// The outcome of a figure, or the job's failure if it failed.
+    fn outcome_or_failure(&self, outcome: Option<Outcome>) -> Option<Outcome> {
         self.failure.clone().map(Err).or(outcome)
     }
 
     /// Adds the figures of each way in which the job did anything, and of its syncs.
     fn add_to(&self, draft: &mut Draft<'_>) {
         for way in WAYS {
-            if self.count_operations(way) == 0.0 {
+            if count_done(self.json, way) == 0.0 {
                 continue;
             }
             let label = format!("{} {way}", self.name);
@@ -131,7 +141,7 @@ impl Job<'_> {
             draft.seconds = draft.seconds.max(ms / 1e3);
             for (key, unit) in [("iops", "IOPS"), ("bw", "KiB/s")] {
                 let heading = Heading::rate(format!("{label} {key}"), unit);
-                let outcome = self.outcomes(outcome_at(self.json, &[way, key]));
+                let outcome = self.outcome_or_failure(outcome_at(self.json, &[way, key]));
                 draft.add_outcomes(&heading.with_copies(self.copies), outcome);
             }
             self.add_latency(self.latency(way, "clat"), &format!("{label} clat"), draft);
@@ -141,16 +151,10 @@ impl Job<'_> {
                 self.add_latency(whole, &format!("{label} lat"), draft);
             }
         }
-        if self.count_operations("sync") > 0.0 {
+        if count_done(self.json, "sync") > 0.0 {
             let latency = self.latency("sync", "lat");
             self.add_latency(latency, &format!("{} sync lat", self.name), draft);
         }
-    }
-
-    /// The operations in a way, or its bytes in the older files that do not count operations.
-    fn count_operations(&self, way: &str) -> f64 {
-        let count = |key| number_at(self.json, &[way, key]);
-        count("total_ios").or_else(|| count("io_bytes")).unwrap_or(0.0)
     }
 
     fn latency(&self, way: &str, name: &str) -> &Value {
@@ -167,7 +171,8 @@ impl Job<'_> {
 
         for (name, time) in figures {
             let heading = Heading::time(format!("{label} {name}"), "us");
-            let us = self.outcomes(time).map(|time| time.map(|time| time / self.form.per_us));
+            let us =
+                self.outcome_or_failure(time).map(|time| time.map(|time| time / self.form.per_us));
             draft.add_outcomes(&heading.with_copies(self.copies), us);
         }
     }

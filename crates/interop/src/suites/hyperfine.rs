@@ -31,8 +31,9 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         let label = match twins {
             0 => name,
             _ => {
-                draft.warn(format!("'{name}' is there more than once: this is #{}", twins + 1));
-                format!("{name} #{}", twins + 1)
+                let label = format!("{name} #{}", twins + 1);
+                draft.warn(format!("several results are called '{name}': this one is '{label}'"));
+                label
             }
         };
         let heading = Heading::time(label, "s");

@@ -234,7 +234,7 @@ fn add_result(result: Node<'_, '_>, label: &str, system: &str, line: usize, draf
     let metric = match content(child(result, "Proportion")).as_str() {
         "LIB" => Metric::Time,
         "" if unit::metric(&unit) == Metric::Time => Metric::Time,
-        // What a test is that does not say.
+        // "HIB", or a test that gives neither direction nor a unit of time.
         _ => Metric::Rate,
     };
     let heading = Heading { label: label.to_owned(), copies: 1, unit: &unit, metric };

@@ -158,7 +158,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
 }
 
 /// What distinguishes a test from others of its kind, such as ` (limit 20000)` or ` (random r/w)`;
-/// nothing of one with sysbench's defaults.
+/// empty for a test with sysbench's defaults, except that fileio always has its mode.
 fn describe_parameters(source: &Text<'_>, test: &str) -> String {
     let mut parts = Vec::new();
     for (start, default, words) in PARAMETERS {
@@ -193,7 +193,8 @@ fn split_latency(value: &str) -> (&str, &str) {
     if matches!(unit, "s" | "ms") { (number, unit) } else { (value, "ms") }
 }
 
-/// The report of the whole run: those of `--report-checkpoints` stand before it, each as long.
+/// The last report, which is of the whole run. Each of `--report-checkpoints` before it ends in the
+/// same line.
 fn last_report(text: &str) -> &str {
     let end = text.rfind(LAST_LINE).unwrap_or(text.len());
     let start = text[..end].rfind(LAST_LINE).unwrap_or(0);

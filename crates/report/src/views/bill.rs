@@ -69,12 +69,16 @@ fn sentence(command: &str, one: &Prediction) -> String {
     format!("{}.", parts.join("; "))
 }
 
-/// What an execution will cost, and the calls that cost most.
+/// What an execution will cost, and the calls that cost most beyond doubt.
 fn prediction(command: &str, one: &Prediction, total: Estimate) -> String {
+    if total.low <= 0.0 && total.high >= 0.0 {
+        return undecided(command, one, total);
+    }
+
     let dearest: Vec<&str> = one
         .items
         .iter()
-        .filter(|item| item.added.is_some_and(|added| added.value > 0.0))
+        .filter(|item| item.added.is_some_and(|added| added.low > 0.0))
         .map(name)
         .take(MAX_DEAREST)
         .collect();
@@ -84,6 +88,21 @@ fn prediction(command: &str, one: &Prediction, total: Estimate) -> String {
     };
     let cost = amount(one, total);
     format!("{} will cost {command} {cost} per execution{most}", one.condition)
+}
+
+/// That an execution may cost something or nothing, and the price that leaves it open.
+fn undecided(command: &str, one: &Prediction, total: Estimate) -> String {
+    let [low, high] = [total.low, total.high].map(|ns| words::figure(ns * MICRO));
+    let width = |item: &&Item| item.added.map_or(0.0, |added| added.half_width());
+    let widest = one.items.iter().max_by(|a, b| width(a).total_cmp(&width(b)));
+    let because = match widest.filter(|item| width(item) > 0.0) {
+        Some(item) => format!("; the price of {} is the least certain", name(item)),
+        None => String::new(),
+    };
+    let condition = &one.condition;
+    format!(
+        "what {condition} will cost {command} is undecided, {low} to {high} µs per execution{because}"
+    )
 }
 
 /// Returns a time per execution: `451 µs (440..462), 3.2 % (3.1..3.3)`.

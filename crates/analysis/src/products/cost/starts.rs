@@ -4,7 +4,7 @@
 //! `cold+podman` has dropped its programs from the page cache before. What is known of both is one
 //! row. The reference is the command outside, whose memory is taken off that of a sandbox. Until
 //! the command has run once, the program of unixmark that executes it has started, too: what that
-//! takes outside is taken off all times.
+//! takes outside is taken off the times of starts and of `exec`.
 
 use crate::figures::executed;
 use catalogue::NONE;
@@ -77,7 +77,7 @@ pub(super) fn starts(journal: &Journal) -> Vec<SandboxStart> {
     rows
 }
 
-/// What it takes outside, besides the command, until that has run once.
+/// The time outside until the command has run once, without the command's own, in ms; 0 if unknown.
 fn overhead_ms(journal: &Journal) -> f64 {
     let trials = journal.trials.iter().filter(|trial| is_of(journal, trial.cell, NONE));
     let ready = median_of(&of_condition(journal, NONE), |start| start.ready_ms);

@@ -59,7 +59,7 @@ impl Arms<'_> {
         }
 
         let count = words::count(self.failures(cell).count(), "value");
-        let reason = format!("{count} failed, none of the first command's: {own_reason}");
+        let reason = format!("{count} failed, and the first command's did not: {own_reason}");
         Some(Missing { lost: true, ..Missing::new(cell, &reason) })
     }
 
