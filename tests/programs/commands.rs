@@ -229,7 +229,7 @@ fn commands_that_must_print_the_same_are_compared_line_by_line() {
     assert_eq!(last_line(&same), "done");
     for (other, why) in [
         ("printf|a\\nc\\n", "line 2 of the first is 'b', that of number 2 is 'c'"),
-        ("printf|a\\n", "line 2 of the first is 'b', that of number 2 is ''"),
+        ("printf|a\\n", "command 2 prints nothing after line 1, where command 1 prints 'b'"),
     ] {
         let said = said(&["same=1"], &[("run", "printf|a\\nb\\n"), ("run", other)]);
         assert!(last_line(&said).contains(why), "{said}");

@@ -256,23 +256,27 @@ impl Supervisor<'_> {
         if let Some(program) =
             processes.copies.iter_mut().find(|program| program.stage() == bad_stage)
         {
-            return Err(self.explain_stage(program));
+            return Err(self.explain_stage(program, setup.test));
         }
         let mut sides = setup.sides.iter().zip(&mut processes.sides);
         match sides.find(|(_, program)| program.stage() == bad_stage) {
-            Some((side, program)) => Err(side.role.blame(side.test, self.explain_stage(program))),
+            Some((side, program)) => {
+                Err(side.role.blame(side.test, self.explain_stage(program, side.test)))
+            }
             None => Ok(()),
         }
     }
 
     /// Why a program is not ready: it has failed, or takes too long.
-    fn explain_stage(&self, program: &mut Program) -> Refusal {
+    fn explain_stage(&self, program: &mut Program, test: &Test) -> Refusal {
         if program.stage() == Stage::Failed {
             return explain_not_ready(program);
         }
 
         let seconds = self.patience.as_secs();
-        if let Some(Started { words, .. }) = last_child(program.pid) {
+        // Of a test, only its author would know what it has started.
+        let started = if test.is_command() { last_child(program.pid) } else { None };
+        if let Some(Started { words, .. }) = started {
             return format!(
                 "'{}' was still running after {seconds} s, before anything was measured, and was \
                  killed; --patience waits longer",
