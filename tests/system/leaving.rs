@@ -57,6 +57,7 @@ if [ "$(wc -l <ROOT/steps)" = "$at" ] && mkdir ROOT/met 2>/dev/null; then
 fi
 cd ROOT/containers || exit
 for last; do :; done
+[ "$1" != --runtime ] || shift 2
 case $1 in
 run)
     while [ "$1" != --name ]; do shift; done
