@@ -291,7 +291,7 @@ fn check_kernel_file(path: &Path, found: &Metadata) -> io::Result<()> {
 /// True of the terminal of whichever process opens it.
 fn is_terminal_device(path: &Path) -> bool {
     let (major, minor) = TERMINAL_DEVICE;
-    fs::metadata(path).is_ok_and(|found| found.rdev() == rustix::fs::makedev(major, minor))
+    rustix::fs::stat(path).is_ok_and(|found| found.st_rdev == rustix::fs::makedev(major, minor))
 }
 
 fn directory_error() -> io::Error {
