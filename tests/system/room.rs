@@ -208,22 +208,22 @@ pub fn prove(
 
 /// Waits for an event.
 pub fn wait_for(what: &str, mut is_it: impl FnMut() -> bool) {
-    let deadline = Instant::now() + FOREVER;
-    while !is_it() {
-        assert!(Instant::now() < deadline, "there never was {what}");
-        std::thread::sleep(POLL_INTERVAL);
-    }
+    wait_until(|| if is_it() { Ok(()) } else { Err(format!("there never was {what}")) });
 }
 
 /// Waits until nothing is left.
 pub fn wait_for_none(of: &str, mut list_left: impl FnMut() -> BTreeSet<String>) {
-    let deadline = Instant::now() + FOREVER;
-    loop {
+    wait_until(|| {
         let left = list_left();
-        if left.is_empty() {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{of}, there is still {left:?}");
+        if left.is_empty() { Ok(()) } else { Err(format!("{of}, there is still {left:?}")) }
+    });
+}
+
+/// Looks again and again until it is so; the last look's reason is the panic's.
+fn wait_until(mut look: impl FnMut() -> Result<(), String>) {
+    let deadline = Instant::now() + FOREVER;
+    while let Err(reason) = look() {
+        assert!(Instant::now() < deadline, "{reason}");
         std::thread::sleep(POLL_INTERVAL);
     }
 }

@@ -265,17 +265,20 @@ fn a_gate_of_figures_passes_only_what_was_judged() {
     }
 }
 
+/// The path of a new file.
+fn written(place: &Place, (name, text): (&str, String)) -> PathBuf {
+    let path = place.root.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
 /// A benchmark in another package gives all of them longer names.
 #[test]
 fn one_more_package_makes_no_figure_missing() {
     let place = Place::new();
     let good = "pkg: example.com/a\nBenchmarkX-4 10 50 ns/op\n".repeat(7);
     let more = format!("{good}pkg: example.com/b\nBenchmarkY-4 10 70 ns/op\n");
-    let files = [("good", good), ("more", more)].map(|(name, text)| {
-        let path = place.root.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    });
+    let files = [("good", good), ("more", more)].map(|file| written(&place, file));
 
     for (said, code) in [compared(&place, &files), executed(&place, "gobench", &files)] {
         let name = ("BenchmarkX".to_owned(), "ns/op".to_owned());
@@ -290,11 +293,7 @@ fn a_figure_that_fails_only_now_and_then_fails_a_gate() {
     let place = Place::new();
     let good = "BenchmarkX-4 10 50 ns/op\n".repeat(7);
     let failed = format!("{good}--- FAIL: BenchmarkX-4\n    x_test.go:5: wrong result\nFAIL\n");
-    let files = [("good", good), ("failed", failed)].map(|(name, text)| {
-        let path = place.root.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    });
+    let files = [("good", good), ("failed", failed)].map(|file| written(&place, file));
 
     for (said, code) in [compared(&place, &files), executed(&place, "gobench", &files)] {
         assert_eq!((said.lost, code), (vec!["BenchmarkX".to_owned()], Some(1)));

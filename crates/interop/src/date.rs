@@ -124,7 +124,7 @@ pub(super) fn from_packed_minutes(text: &str) -> Option<String> {
 }
 
 /// Reads `Sun, 22 Nov 2026 19:20:42 +0000`, as mails have it.
-pub(super) fn from_mail(text: &str) -> Option<String> {
+fn from_mail(text: &str) -> Option<String> {
     jiff::fmt::rfc2822::parse(text.trim()).ok().map(|moment| moment.timestamp().to_string())
 }
 

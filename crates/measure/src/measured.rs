@@ -161,8 +161,8 @@ fn gate_failures(results: &Results, gates: &[Gate]) -> Vec<String> {
 /// can judge what the others printed.
 pub(super) fn unjudged_figures(results: &Results, cost: &Cost) -> Vec<String> {
     let against = &cost.against;
-    let failed = results.errors.iter().filter(|gap| gap.printed && gap.key.condition == *against);
-    failed
+    results
+        .printed_failures(against)
         .map(|gap| {
             format!("{} failed under {against}, so it cannot be judged: {}", gap.label, gap.reason)
         })

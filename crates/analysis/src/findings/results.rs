@@ -308,6 +308,11 @@ impl Results {
         if let Findings::Scaling(scaling) = &self.findings { scaling } else { &[] }
     }
 
+    /// The figures that a command printed in none of its executions, since they failed.
+    pub fn printed_failures(&self, command: &str) -> impl Iterator<Item = &Missing> {
+        self.errors.iter().filter(move |gap| gap.printed && gap.key.condition == command)
+    }
+
     /// What conditions cost, if the run is about it.
     pub fn cost(&self) -> Option<&Cost> {
         if let Findings::Cost(cost) = &self.findings { Some(cost) } else { None }

@@ -2,8 +2,8 @@
 //! syncs.
 
 use super::{
-    Draft, Heading, Journal, Outcome, Result, Text, Value, array_at, date, number_at, outcome_at,
-    string_at,
+    Draft, Heading, Journal, Outcome, Result, Text, Value, array_at, date, distinct_name,
+    number_at, outcome_at, string_at,
 };
 use journal::NoValue;
 
@@ -60,9 +60,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     let mut names: Vec<String> = Vec::new();
     for json in array_at(json, "jobs").iter().chain(array_at(json, "client_stats")) {
         let name = string_at(json, &["jobname"]);
-        let twins = names.iter().filter(|known| **known == name).count();
-        names.push(name.clone());
-        let name = if twins == 0 { name } else { format!("{name} #{}", twins + 1) };
+        let name = distinct_name(name, &mut names);
         add_options(json.get("job options"), &format!("Options of {name}"), &mut draft);
         let error = number_at(json, &["error"]).filter(|error| *error > 0.0);
         if let Some(error) = error.filter(|_| WAYS.iter().all(|way| count_done(json, way) == 0.0)) {

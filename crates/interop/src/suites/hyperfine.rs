@@ -1,7 +1,7 @@
 //! hyperfine's JSON (`--export-json`): every command's times, each a trial. An execution that ended
 //! with another exit code than 0 has no time, since it may have ended before its work was done.
 
-use super::{Draft, Heading, Journal, Result, Text, Value, array_at, string_at};
+use super::{Draft, Heading, Journal, Result, Text, Value, array_at, distinct_name, string_at};
 use crate::figure::{Outcome, json_number, json_outcome};
 use journal::NoValue;
 
@@ -26,16 +26,10 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     for (result, command) in results.iter().zip(&commands) {
         let is_twin = commands.iter().filter(|other| *other == command).count() > 1;
         let name = name_result(result, command, is_twin);
-        let twins = names.iter().filter(|other| **other == name).count();
-        names.push(name.clone());
-        let label = match twins {
-            0 => name,
-            _ => {
-                let label = format!("{name} #{}", twins + 1);
-                draft.warn(format!("several results are called '{name}': this one is '{label}'"));
-                label
-            }
-        };
+        let label = distinct_name(name.clone(), &mut names);
+        if label != name {
+            draft.warn(format!("several results are called '{name}': this one is '{label}'"));
+        }
         let heading = Heading::time(label, "s");
         let times = times_of(result);
         draft.seconds += times.iter().flatten().sum::<f64>();

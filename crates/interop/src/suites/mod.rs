@@ -29,6 +29,13 @@ use crate::text::{
 use crate::{date, lines};
 use journal::Journal;
 
+/// A name that is not among `taken`, to which it is added: the second of one name is `NAME #2`.
+fn distinct_name(name: String, taken: &mut Vec<String>) -> String {
+    let twins = taken.iter().filter(|other| **other == name).count();
+    taken.push(name.clone());
+    if twins == 0 { name } else { format!("{name} #{}", twins + 1) }
+}
+
 /// The latencies of one thread or CPU. NaN stands for what is no number in the text.
 struct ThreadLatency {
     samples: f64,

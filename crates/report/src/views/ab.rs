@@ -252,12 +252,8 @@ fn lost_figures(cost: &Cost, condition: &Condition) -> Option<String> {
 /// The printed figures that failed in every execution of the first command: `1 figure failed under
 /// old: parse (it is NaN)`.
 fn failed_figures(results: &Results, cost: &Cost) -> Option<String> {
-    let failed: Vec<String> = results
-        .errors
-        .iter()
-        .filter(|gap| gap.printed && gap.key.condition == cost.against)
-        .map(|gap| format!("{} ({})", gap.label, gap.reason))
-        .collect();
+    let failed = results.printed_failures(&cost.against);
+    let failed: Vec<String> = failed.map(|gap| format!("{} ({})", gap.label, gap.reason)).collect();
     if failed.is_empty() {
         return None;
     }

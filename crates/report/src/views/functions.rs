@@ -375,9 +375,9 @@ fn data(results: &Results) -> Table {
     for own in &results.functions {
         let functions = own.all.iter().map(|function| Share { own, function });
         rows.extend(functions.filter(|row| {
-            let differs = row.change().is_some_and(|change| change.is_significant)
-                || row.counted().is_some_and(CountedFunction::differs);
-            differs || row.function.share.value >= MIN_DATA_SHARE
+            row.function.share.value >= MIN_DATA_SHARE
+                || row.change().is_some_and(|change| change.is_significant)
+                || row.counted().is_some_and(CountedFunction::differs)
         }));
     }
     Columns::new()
