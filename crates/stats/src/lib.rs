@@ -136,6 +136,11 @@ impl Estimate {
         self.low.is_finite() && self.high.is_finite()
     }
 
+    /// True if the interval holds 0: a difference may be none.
+    pub fn holds_zero(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
     /// Half the width of the interval.
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0

@@ -1,4 +1,4 @@
-//! The bill of a command: the predicted cost of conditions, call by call, beside the measured one.
+//! The bill of a command: the predicted cost of conditions, call by call, next to the measured one.
 
 use analysis::{Item, Prediction};
 use serde_json::json;
@@ -26,7 +26,7 @@ const READING: &str = "A call's price is what the condition adds to it in a loop
                        is due to longer arguments, colder caches, page faults where they were not counted, calls without a \
                        price, or chance";
 
-/// Returns the bill of a command under one or more conditions.
+/// The bill of a command under one or more conditions.
 pub fn bill(command: &str, predictions: &[Prediction]) -> Document {
     let mut document = Document::new(FORMAT, "unixmark bill", command, &["times", "calls"]);
     document
@@ -40,7 +40,7 @@ pub fn bill(command: &str, predictions: &[Prediction]) -> Document {
     document
 }
 
-/// Returns what is predicted, and what is measured beside it.
+/// What is predicted, and next to it what is measured.
 fn sentence(command: &str, one: &Prediction) -> String {
     let mut parts = vec![match one.total {
         Some(total) => prediction(command, one, total),
@@ -71,7 +71,7 @@ fn sentence(command: &str, one: &Prediction) -> String {
 
 /// What an execution will cost, and the calls that cost most beyond doubt.
 fn prediction(command: &str, one: &Prediction, total: Estimate) -> String {
-    if total.low <= 0.0 && total.high >= 0.0 {
+    if total.holds_zero() {
         return undecided(command, one, total);
     }
 
@@ -105,7 +105,7 @@ fn undecided(command: &str, one: &Prediction, total: Estimate) -> String {
     )
 }
 
-/// Returns a time per execution: `451 µs (440..462), 3.2 % (3.1..3.3)`.
+/// A time per execution: `451 µs (440..462), 3.2 % (3.1..3.3)`.
 fn amount(one: &Prediction, ns: Estimate) -> String {
     let range = |estimate: Estimate, unit| {
         let [value, ends] =
@@ -124,7 +124,7 @@ fn counted(item: &Item) -> String {
     format!("{} {}", item.count, name(item))
 }
 
-/// Returns the prediction, the measurement and what is left, below each other.
+/// The prediction, the measurement and what is left, below each other.
 fn times(one: &Prediction) -> Table {
     type Line = (&'static str, Option<Estimate>);
     let lines: [Line; 3] =
@@ -138,7 +138,7 @@ fn times(one: &Prediction) -> Table {
     columns.table(lines.iter().filter(|line| line.1.is_some())).keyed("times")
 }
 
-/// Returns every call with its price, the dearest first, and last those without a price.
+/// Every call with its price, the dearest first, and last those without a price.
 fn calls(one: &Prediction) -> Table {
     let columns = Columns::new()
         .with(Column::data("condition"), |_: &Item| Field::text(&one.condition))
@@ -154,7 +154,7 @@ fn calls(one: &Prediction) -> Table {
     columns.table(&one.items).keyed("calls").titled("", "the dearest first; -: no price")
 }
 
-/// Returns columns with one of estimates and one of their intervals after them.
+/// Columns with one of estimates and one of their intervals after them.
 fn with_interval<'a, T>(
     columns: Columns<'a, T>,
     (head, key): (&str, &str),

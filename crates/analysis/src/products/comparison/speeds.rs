@@ -5,8 +5,11 @@
 //! no speed has changed. Then there are two questions: how often is each command fast, and does it
 //! take as long as before at each speed?
 //!
-//! A loaded machine gives every program two speeds: it runs at once, or waits until others have had
-//! their turn. So where both sides have the same two there, nothing is said of them.
+//! A machine may give every program two speeds. On a loaded one a program runs at once, or waits
+//! until others have had their turn; beside another guest's work on the same core it is slow for as
+//! long as that lasts. So nothing is said where both sides have the same two speeds on a loaded
+//! machine, where executions are slow in spells, or where the two of a round, which are executed
+//! one after the other, are fast and slow together.
 
 use serde::Serialize;
 use stats::{
@@ -24,6 +27,10 @@ const MIN_DISTANCE: f64 = 1.05;
 /// Executions that depend on the one before by more than this (as a factor of the variance of their
 /// mean) are fast or slow in spells: then the speeds are the machine's and not a command's.
 const MAX_DEPENDENCE: f64 = 3.0;
+
+/// Both sides are fast together more often than by chance if this many standard errors of their
+/// correlation say so.
+const MIN_TOGETHER: f64 = 3.0;
 
 /// Executions that each side needs at a speed, so that the speeds can be compared.
 const MIN_AT_SPEED: usize = 8;
@@ -88,7 +95,10 @@ impl TwoSpeeds {
             return None;
         }
 
-        TwoSpeeds::of_groups(&times, limit, more_often_fast(pairs, limit), MIN_AT_SPEED)
+        let speeds =
+            TwoSpeeds::of_groups(&times, limit, more_often_fast(pairs, limit), MIN_AT_SPEED)?;
+        let are_of_machine = speeds.are_equally_often() && are_fast_together(pairs, limit);
+        (!are_of_machine).then_some(speeds)
     }
 
     /// The two speeds of units, such as builds, of which each side has few: both sides together
@@ -143,9 +153,14 @@ impl TwoSpeeds {
     /// True if nothing shows that the sides differ: neither how often they are fast, nor how long
     /// they take at either speed.
     fn are_shared(&self) -> bool {
-        [self.more_often_fast, self.when_fast, self.when_slow]
-            .iter()
-            .all(|change| change.low <= 0.0 && change.high >= 0.0)
+        let are_same_speeds =
+            [self.when_fast, self.when_slow].iter().all(|change| change.holds_zero());
+        self.are_equally_often() && are_same_speeds
+    }
+
+    /// True if nothing shows that one side is fast more often.
+    fn are_equally_often(&self) -> bool {
+        self.more_often_fast.holds_zero()
     }
 }
 
@@ -171,6 +186,20 @@ fn times_of_pairs(pairs: &[Pair]) -> Sides<Vec<f64>> {
 /// 1 if an execution is fast, else 0.
 fn is_fast(time: f64, limit: f64) -> f64 {
     f64::from(u8::from(time < limit))
+}
+
+/// True if the two executions of a round are fast, or slow, together more often than by chance: by
+/// the correlation of two dichotomies (phi), whose standard error is 1/√n where there is none.
+fn are_fast_together(pairs: &[Pair], limit: f64) -> bool {
+    let count = pairs.len() as f64;
+    let share = |is: fn(f64, f64) -> f64| {
+        pairs.iter().map(|pair| is(is_fast(pair.a, limit), is_fast(pair.b, limit))).sum::<f64>()
+            / count
+    };
+    let (a, b, both) = (share(|a, _| a), share(|_, b| b), share(|a, b| a * b));
+
+    let phi = (both - a * b) / (a * (1.0 - a) * b * (1.0 - b)).sqrt();
+    phi * count.sqrt() > MIN_TOGETHER
 }
 
 /// The difference of two paired shares, in points (Agresti & Min 2005: half a pair is added to each
