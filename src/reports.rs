@@ -94,7 +94,7 @@ pub(crate) fn put_among_runs(
 ) {
     let directory = run_directory(path);
     // By the journal's name and host, which redacted results lack.
-    let run = journal::first_line(&directory.join(FILE)).unwrap_or_else(|| results.run.clone());
+    let run = journal::read_run(&directory.join(FILE)).unwrap_or_else(|| results.run.clone());
 
     let listed = list_siblings(directory);
     let mut earlier = comparable_runs(&listed, directory, &run, catalogue);

@@ -60,8 +60,8 @@ fn main() {
     fs::write(out.join("programs.rs"), code).unwrap();
 }
 
-/// Every file below `folder`, sorted, without the graphics tests: these are a Rust program beside
-/// the tool.
+/// Every file below `folder`, sorted, without the graphics tests: these are a Rust program of their
+/// own.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -75,7 +75,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the C files that every program is linked with: those that lie in `programs/` itself.
+/// The C files that every program is linked with: those in `programs/` itself.
 fn kit() -> impl Iterator<Item = PathBuf> {
     let top = |file: &PathBuf| {
         file.parent() == Some(Path::new("programs"))
@@ -139,19 +139,23 @@ struct Program {
 
 /// The catalogue's programs; their objects are put into `out`.
 fn programs(out: &Path) -> Vec<Program> {
-    let program = |(name, Sources { units, define }): (String, Sources)| {
+    let mut programs = Vec::new();
+    for (name, Sources { units: sources, mut define }) in binaries() {
         let symbol = format!("unixmark_main_{}", name.replace('-', "_"));
-        let define: Vec<String> = define.into_iter().chain([format!("main={symbol}")]).collect();
-        let unit = |(part, unit): (usize, &String)| Unit {
-            source: format!("{unit}.c"),
-            object: out.join(format!("{name}-{part}.o")),
-            define: define.clone(),
-        };
-        let units = units.iter().enumerate().map(unit).collect();
+        define.push(format!("main={symbol}"));
+
+        let mut units = Vec::new();
+        for (part, source) in sources.iter().enumerate() {
+            units.push(Unit {
+                source: format!("{source}.c"),
+                object: out.join(format!("{name}-{part}.o")),
+                define: define.clone(),
+            });
+        }
         let object = out.join(format!("{name}.joined.o"));
-        Program { name, symbol, units, object }
-    };
-    binaries().into_iter().map(program).collect()
+        programs.push(Program { name, symbol, units, object });
+    }
+    programs
 }
 
 /// The tools that build for the target, and the compiler's version.

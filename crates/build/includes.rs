@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns a C file below `programs`, and all that it includes by `#include "…"`, as the compiler
-/// finds them: beside the file that includes them, or in `programs`.
+/// A C file below `programs`, and all that it includes by `#include "…"`, where the compiler finds
+/// them: in the folder of the file that includes them, or else in `programs`.
 pub fn sources(programs: &Path, unit: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
-    let mut open = vec![programs.join(unit)];
-    while let Some(path) = open.pop() {
-        // What is missing is the compiler's to tell.
+    let mut pending = vec![programs.join(unit)];
+    while let Some(path) = pending.pop() {
+        // The compiler reports a file that is missing.
         let Ok(bytes) = fs::read(&path) else { continue };
         for name in included(&String::from_utf8_lossy(&bytes)) {
-            let beside = path.with_file_name(name);
-            let path = if beside.exists() { beside } else { programs.join(name) };
-            if !found.contains_key(&path) {
-                open.push(path);
+            let in_same_folder = path.with_file_name(name);
+            let file = if in_same_folder.exists() { in_same_folder } else { programs.join(name) };
+            if !found.contains_key(&file) {
+                pending.push(file);
             }
         }
         found.insert(path, bytes);

@@ -8,7 +8,7 @@ use super::fleet::table;
 use crate::options::Redact;
 use crate::status::{Status, usage};
 use crate::terminal::{print_words, say};
-use ::fleet::{Fleet, alias, alone, collect, slurm};
+use ::fleet::{Fleet, alias, collect, keep_others_out, slurm};
 use catalogue::Catalogue;
 use words::hosts;
 
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if let Some(missing) = sources.iter().find(|source| !source.exists()) {
         return Err(usage(anyhow::anyhow!("{} does not exist", missing.display())));
     }
-    let alone = alone(into, || {
+    let alone = keep_others_out(into, || {
         say(&format!("another collector is working in {}: waiting for it", into.display()))
     })?;
     let name = Fleet::name(into, run.as_deref()).map_err(usage)?;

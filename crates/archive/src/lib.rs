@@ -8,7 +8,7 @@ mod parquet;
 pub mod reference;
 mod summary;
 
-pub use name::{encoded, hash};
+pub use name::{decoded, encoded, hash};
 #[cfg(feature = "parquet")]
 pub use parquet::{FORMAT, Place, Table, facts, results, samples};
 pub use summary::{keep, summary};

@@ -1,20 +1,20 @@
-//! Names that come from outside as names of files: none leads anywhere else, and equal beginnings
-//! stay apart.
+//! Names that come from outside as names of files. An encoded name leads to no other directory; it
+//! may be cut, so a hash of the whole name keeps names with the same beginning distinct.
 
-/// `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of
+/// `text` as a part of a file's name of at most `max_bytes`, encoded as Hive encodes the values of
 /// partitions: an ASCII character that is no letter, digit or one of `-._` becomes `%XX`, and so
 /// does a leading `.` or `_`. Other characters stay as they are, since readers do not agree on how
 /// to decode them. Empty text stays empty.
-pub fn encoded(text: &str, most: usize) -> String {
+pub fn encoded(text: &str, max_bytes: usize) -> String {
     let mut name = String::new();
     for c in text.chars() {
-        // Spark takes a name that begins with a dot or an underscore for hidden.
+        // Spark treats a name that begins with a dot or an underscore as hidden.
         let is_plain = match c {
             '.' | '_' => !name.is_empty(),
             c => !c.is_ascii() || c.is_ascii_alphanumeric() || c == '-',
         };
         let letters = if is_plain { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
-        if name.len() + letters.len() > most {
+        if name.len() + letters.len() > max_bytes {
             break;
         }
 
@@ -22,6 +22,19 @@ pub fn encoded(text: &str, most: usize) -> String {
     }
 
     name
+}
+
+/// The text of an [`encoded`] name, as far as it was not cut.
+pub fn decoded(name: &str) -> String {
+    let mut text = String::new();
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once('%') {
+        let code = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        text += before;
+        text.push(code.map_or('%', char::from));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    text + rest
 }
 
 /// The constants of FNV-1a for 64 bits.
@@ -54,6 +67,7 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(encoded(text, 80), name);
+            assert_eq!(decoded(name), text);
         }
         assert_eq!(encoded("aé", 2), "a", "a letter of two bytes is not cut in the middle");
         assert_eq!(encoded("/////", 8), "%2F%2F");

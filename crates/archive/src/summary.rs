@@ -29,7 +29,7 @@ pub fn summary(journal: &Path, catalogue: &Catalogue) -> Result<Summary> {
     }
 
     let summary = Summary::new(&journal::read(journal)?, catalogue, bytes);
-    // A results directory that may only be read is as good.
+    // A results directory that can only be read will do: its summaries are made each time.
     let _ = write(&summary, journal);
     Ok(summary)
 }
@@ -42,10 +42,11 @@ pub fn keep(results: &Results, journal: &Path) -> Result<()> {
     write(&Summary::from_results(results, journal_bytes(journal)?), journal)
 }
 
-/// Writes it, unless something else lies there: a journal may lie anywhere.
+/// Writes a summary beside its journal, unless another file has its name: a journal may lie
+/// anywhere, and `x.json` beside `x.jsonl` may be the user's.
 fn write(summary: &Summary, journal: &Path) -> Result<()> {
     let target = journal.with_extension("json");
-    if !is_free(&target) {
+    if !is_missing_or_summary(&target) {
         return Ok(());
     }
 
@@ -55,8 +56,8 @@ fn write(summary: &Summary, journal: &Path) -> Result<()> {
     write_atomically(&target, &bytes).with_context(why)
 }
 
-/// True if nothing lies there but a summary.
-fn is_free(target: &Path) -> bool {
+/// True if there is no file at `target`, or it begins as summaries do.
+fn is_missing_or_summary(target: &Path) -> bool {
     let mut start = Vec::new();
     match open_regular(target) {
         Ok(file) => {

@@ -1,5 +1,6 @@
 //! The system's C compiler, and how programs are built by it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -10,6 +11,7 @@ use super::FILES;
 use super::cache::Partial;
 use super::sums;
 use catalogue::Test;
+use machine::find_command;
 
 /// A compiler and the first line of its `--version`.
 pub(super) struct Compiler {
@@ -39,20 +41,16 @@ impl Compiler {
     /// The system's compiler: $CC, or `cc` as UnixBench's Makefile takes it.
     ///
     /// # Errors
-    /// There is none.
+    /// It cannot be run, or fails.
     pub fn usual() -> Result<Compiler> {
-        Compiler::new(
-            &std::env::var("CC")
-                .ok()
-                .filter(|cc| !cc.is_empty())
-                .unwrap_or_else(|| "cc".to_owned()),
-        )
+        let chosen = std::env::var("CC").ok().filter(|cc| !cc.is_empty());
+        Compiler::new(chosen.as_deref().unwrap_or("cc"))
     }
 
     /// The compiler that is called `command`.
     ///
     /// # Errors
-    /// It is not installed or does not say its version.
+    /// It cannot be run, or fails at `--version`.
     pub fn new(command: &str) -> Result<Compiler> {
         let output = Command::new(command)
             .arg("--version")
@@ -62,6 +60,13 @@ impl Compiler {
         let version =
             String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
         Ok(Compiler { command: command.to_owned(), version })
+    }
+
+    /// The file that is executed, without links: two compilers may say that they are one version,
+    /// as a wrapper does that names the C library of the compiler behind it.
+    pub fn file(&self) -> PathBuf {
+        let found = find_command(&self.command).unwrap_or_else(|| PathBuf::from(&self.command));
+        fs::canonicalize(&found).unwrap_or(found)
     }
 
     /// Builds the programs of `tests` from the sources below `folder`, on all processors.
@@ -103,8 +108,8 @@ impl Compiler {
         sums::install(&file, folder, &name)
     }
 
-    /// Compiles C files, relative to the kit's folder or absolute, and links them with the kit;
-    /// returns how that went. However this process ends, the compiler ends with it.
+    /// Compiles C files, relative to the kit's folder or absolute, and links them with the kit. The
+    /// output says whether that succeeded. However this process ends, the compiler ends with it.
     ///
     /// # Errors
     /// The compiler cannot be started.
@@ -130,7 +135,7 @@ impl Compiler {
         add_arguments: impl FnOnce(&mut Command),
     ) -> Result<Output> {
         let output = processes::tethered(&self.command, |command| {
-            // Its own files between C and program are nobody else's either.
+            // Its temporary files, too, are where nobody else can write, and go with `partial`.
             command.env("TMPDIR", partial.folder());
             command.current_dir(kit);
             add_arguments(command);
@@ -139,7 +144,7 @@ impl Compiler {
     }
 }
 
-/// Fails with the compiler's first words if it did.
+/// Fails if the compiler did, with the first lines of what it wrote.
 fn check(output: &Output, name: &str) -> Result<()> {
     if output.status.success() {
         return Ok(());

@@ -28,7 +28,7 @@ use files::Lock;
 use journal::Build;
 use machine::Machine;
 pub use own::{Built, program};
-pub use stored::{MOST_BUILDS, Stored, remove, stored};
+pub use stored::{MAX_STORED_BUILDS, Stored, remove, stored};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -44,8 +44,8 @@ pub enum BuildKind {
     Portable,
 }
 
-/// The program of the graphics tests, which was built with the tool and lies beside it;
-/// `None` if it is missing.
+/// The program of the graphics tests, which was built with the tool and lies next to it; `None` if
+/// it is missing.
 pub fn graphics() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.with_file_name(GRAPHICS);
     path.exists().then_some(path)
@@ -68,9 +68,9 @@ pub struct Programs {
     /// A remark about the choice of build.
     pub warning: Option<String>,
     folder: PathBuf,
-    /// Copies that are as they should be.
+    /// Copies that this process has installed, and need not compare again.
     sound: Arc<Mutex<BTreeSet<PathBuf>>>,
-    /// Held, not used.
+    /// Keeps the build in the cache as long as these programs live.
     _used: Arc<Option<Lock>>,
 }
 
@@ -109,7 +109,7 @@ impl Programs {
     ///
     /// # Errors
     /// The compiler fails or is missing, or there is no such build.
-    pub fn named(machine: &Machine, tests: &[&Test], name: &str) -> Result<Programs> {
+    pub fn prepare_named(machine: &Machine, tests: &[&Test], name: &str) -> Result<Programs> {
         match name.split_once('=') {
             Some(("cc", command)) => prepare_native(machine, tests, &Compiler::new(command)?),
             Some(("build", "native")) => Programs::prepare(machine, tests, Some(BuildKind::Native)),
@@ -149,13 +149,15 @@ impl Programs {
 
 fn prepare_native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Programs> {
     let flags = compiler::flags();
-    let hash =
-        hash(&["native", ARCH, &compiler.version, &flags.join(" "), &processor_lines(machine)]);
+    let file = compiler.file().display().to_string();
+    let processor = processor_lines(machine);
+    let hash = hash(&["native", ARCH, &compiler.version, &file, &flags.join(" "), &processor]);
     let cache = cache::folder()?;
     let folder = cache.join(format!("native-{}", &hash[..16]));
     let partial = Partial::start(&cache)?;
     let _used = Arc::new(stored::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
+
     // Rows may share a program.
     let programs: BTreeMap<&str, &Test> = tests
         .iter()
@@ -173,6 +175,7 @@ fn prepare_native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Re
             compiler.build_library(&folder, library, &partial)?;
         }
     }
+
     let compiler = compiler.version.clone();
     let build = Build { name: "native".to_owned(), compiler, flags: flags.join(" "), hash };
     Ok(Programs { build, warning: None, folder, sound: Arc::default(), _used })
@@ -207,6 +210,7 @@ fn prepare_portable(tests: &[&Test]) -> Result<Programs> {
     let folder = cache.join(format!("portable-{}", &hash[..16]));
     let _used = Arc::new(stored::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
+
     // A file per program, not links to one: each has an inode of its own, as native ones have.
     let ours = tests
         .iter()
@@ -224,6 +228,7 @@ fn prepare_portable(tests: &[&Test]) -> Result<Programs> {
             partial.install(&target, bytes, 0o755)?;
         }
     }
+
     let build = Build {
         name: "portable".to_owned(),
         compiler: compiler.to_owned(),
@@ -259,7 +264,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Puts the sources under `src/`, and scripts and data under `bin/` beside the programs.
+/// Puts the sources under `src/`, and scripts and data under `bin/`, where the programs are.
 fn install_files(folder: &Path, partial: &Partial) -> Result<()> {
     for (name, bytes) in FILES {
         let source = Path::new(name).extension().is_some_and(|end| end == "c" || end == "h");

@@ -1,4 +1,4 @@
-//! The builds in the cache: which are in use, when they were last, and how old ones go.
+//! The builds in the cache: which are in use, when each was used last, and which are removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use super::cache::{cannot, existing, folder, gate, lockable, make};
 /// The file of a build that is locked while a tool uses it, and was changed when one began to.
 const USED_FILE: &str = "used";
 
-/// This many builds are kept; of more, those not used for the longest time are removed.
-pub const MOST_BUILDS: usize = 16;
+/// So many builds are kept. Of more, those used least recently are removed, unless they are in use.
+pub const MAX_STORED_BUILDS: usize = 16;
 
 /// Marks the build in `folder` of `cache` as used as long as the returned lock lives; makes the
 /// folder, and removes the oldest builds if there are too many.
@@ -23,13 +23,15 @@ pub const MOST_BUILDS: usize = 16;
 pub(super) fn mark(cache: &Path, folder: &Path) -> Result<Option<Lock>> {
     let gate = gate(cache)?;
     make(folder)?;
-    // Where files cannot be locked, nothing is ever removed. Others hold it only for the moment in
-    // which they look.
+
+    // This waits at most for the moment in which another tool looks whether the build is in use.
     let used = folder.join(USED_FILE);
     let lock = lockable(Lock::share(&used)).with_context(|| cannot(existing(&used)))?;
     let _ = lock.as_ref().map(Lock::touch);
+
+    // Where files cannot be locked, nothing shows which builds are in use, and none is removed.
     if gate.is_some() {
-        let surplus = list_builds(cache).into_iter().skip(MOST_BUILDS);
+        let surplus = list_builds(cache).into_iter().skip(MAX_STORED_BUILDS);
         for build in surplus.filter(|build| !build.is_used) {
             let _ = fs::remove_dir_all(&build.path);
         }
@@ -58,11 +60,11 @@ pub fn stored() -> Result<Vec<Stored>> {
     Ok(list_builds(&folder()?))
 }
 
-/// Removes builds that no tool uses and for which `goes` holds; returns them.
+/// Removes the builds that no tool uses and for which `is_unwanted` holds; returns them.
 ///
 /// # Errors
 /// The cache cannot be written, or has no locks by which a tool that uses a build would show.
-pub fn remove(goes: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>> {
+pub fn remove(is_unwanted: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>> {
     let cache = folder()?;
     if !cache.exists() {
         return Ok(Vec::new());
@@ -71,14 +73,17 @@ pub fn remove(goes: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>> {
     let why =
         || format!("files in {} cannot be locked, so nothing shows who uses them", cache.display());
     let _gate = gate(&cache)?.with_context(why)?;
-    let mut gone = Vec::new();
-    for build in list_builds(&cache).into_iter().filter(|build| !build.is_used && goes(build)) {
+    let mut removed = Vec::new();
+    for build in list_builds(&cache) {
+        if build.is_used || !is_unwanted(&build) {
+            continue;
+        }
         fs::remove_dir_all(&build.path)
             .with_context(|| format!("{} cannot be removed", build.path.display()))?;
-        gone.push(build);
+        removed.push(build);
     }
 
-    Ok(gone)
+    Ok(removed)
 }
 
 /// The builds, the last used first.
@@ -119,22 +124,23 @@ mod tests {
     fn the_oldest_go_and_what_is_used_stays() {
         let cache = tempfile::tempdir().unwrap();
         let folder = |number: usize| cache.path().join(format!("native-{number}"));
-        let first = mark(cache.path(), &folder(0)).unwrap();
-        for number in 1..=MOST_BUILDS + 2 {
+        let oldest = mark(cache.path(), &folder(0)).unwrap();
+        for number in 1..=MAX_STORED_BUILDS + 2 {
             drop(mark(cache.path(), &folder(number)).unwrap());
+            // Builds are ordered by their age, so no two may have the same.
             std::thread::sleep(Duration::from_millis(5));
         }
-        // One more than is kept: the oldest is in use.
-        assert!(
-            folder(0).exists() && !folder(1).exists() && !folder(2).exists() && folder(4).exists()
-        );
+
+        let kept = [0, 1, 2, 4].map(|number| folder(number).exists());
+        assert_eq!(kept, [true, false, false, true], "the oldest is in use, the next two are not");
         let builds = list_builds(cache.path());
-        assert_eq!(builds.len(), MOST_BUILDS + 1);
+        assert_eq!(builds.len(), MAX_STORED_BUILDS + 1);
         assert_eq!(builds.iter().filter(|build| build.is_used).count(), 1);
-        assert_eq!(builds[0].path, folder(MOST_BUILDS + 2));
-        drop(first);
+        assert_eq!(builds[0].path, folder(MAX_STORED_BUILDS + 2));
+
+        drop(oldest);
         assert!(list_builds(cache.path()).iter().all(|build| !build.is_used));
         drop(mark(cache.path(), &folder(99)).unwrap());
-        assert!(!folder(0).exists());
+        assert!(!folder(0).exists(), "the oldest is no longer in use");
     }
 }

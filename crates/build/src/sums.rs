@@ -1,4 +1,4 @@
-//! The SHA-256 of each program that was compiled, kept in the build beside it: one that was cut
+//! The SHA-256 of each program that was compiled, kept in the build next to it: one that was cut
 //! off, or is another file, shows before it runs.
 
 use std::fs::{self, File};

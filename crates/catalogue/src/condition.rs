@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde::{Deserialize, Deserializer};
 
-use super::{Catalogue, NONE, Need, Test, unknown};
+use super::{Catalogue, NONE, Need, Test, unknown_name_error};
 
 /// One row of `catalogue/conditions.toml`: something that can be switched.
 #[derive(Debug, Clone, Deserialize)]
@@ -42,8 +42,8 @@ pub struct Switch {
     /// program gets a sandbox of its own.
     #[serde(default)]
     pub stays: bool,
-    /// A test that runs beside the measured programs and counts what it sees; it gets the level as
-    /// `kind=LEVEL`.
+    /// A test that runs alongside the measured programs and counts what it sees; it gets the level
+    /// as `kind=LEVEL`.
     pub companion: Option<String>,
     /// The shell command that switches it on; the level is its `$1`.
     pub enter: Option<String>,
@@ -147,7 +147,7 @@ pub enum Means {
     Argument,
     /// The same, with a filter that may come out of a file.
     Seccomp,
-    /// The measured programs are started by another, and a companion may run beside them.
+    /// The measured programs are started by another, and a companion may run alongside them.
     Beside,
     /// A control group limits the measured programs.
     Cgroup,
@@ -175,7 +175,7 @@ pub enum CgroupLimit {
     /// Bytes of memory.
     Memory(u64),
     /// Processors, as a list such as `0,1`, and the memory nodes of the machine, which version 1
-    /// wants to be told, too.
+    /// needs, too.
     Cpus(String, String),
 }
 
@@ -281,9 +281,9 @@ impl Condition {
         }
     }
 
-    /// A description for people: the texts and the files to which they are written, or the labels
-    /// of the switches.
-    pub fn switched(&self) -> String {
+    /// A description for people: its phrase if it has one, else what is written to which files, or
+    /// the labels of switches that write none.
+    pub fn describe_settings(&self) -> String {
         if let Some(phrase) = self.phrase() {
             return phrase.to_owned();
         }
@@ -541,12 +541,13 @@ impl Catalogue {
         }
     }
 
-    /// The error about a name that no switch has. It suggests those whose label has the word.
+    /// The error about a name that no switch has. It suggests switches whose label has this word.
     fn unknown_switch_error(&self, id: &str) -> Error {
         if AT_BOOT.contains(&id) {
             return anyhow!(
-                "there is no condition '{id}', which is chosen when the machine starts; measure on both sides of a restart, \
-                 `unixmark run -m before` and `unixmark run -m after`, then `unixmark compare before after`"
+                "there is no condition '{id}', which is chosen when the machine starts; measure on \
+                 both sides of a restart, `unixmark run -m before` and `unixmark run -m after`, \
+                 then `unixmark compare before after`"
             );
         }
 
@@ -557,7 +558,7 @@ impl Catalogue {
             .filter(|switch| switch.label.split(' ').any(|word| word == id))
             .map(|switch| switch.id.as_str())
             .collect();
-        unknown("condition", id, names, &suggestions, "conditions")
+        unknown_name_error("condition", id, names, &suggestions, "conditions")
     }
 }
 

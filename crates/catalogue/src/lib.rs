@@ -27,7 +27,7 @@ pub use command::{
     Output, Parameter, Sequence, Servers,
 };
 pub use condition::{CgroupLimit, Condition, KERNELS, Level, Means, OneWay, Quota, Switch};
-pub(crate) use lookup::unknown;
+pub(crate) use lookup::unknown_name_error;
 pub use need::Need;
 pub use own::{is_typeable, path as own_path};
 pub use processor::{Figure, Processor};
@@ -47,11 +47,11 @@ pub struct Catalogue {
     pub switches: Vec<Arc<Switch>>,
     /// The upper limits of processors.
     pub processors: Vec<Processor>,
-    /// The meaning of processors' figures.
+    /// The meanings of the figures that these limits are of.
     pub figures: Vec<Figure>,
 }
 
-/// The program of all graphics tests, which lies beside the tool.
+/// The program of all graphics tests, which lies next to the tool.
 pub const GRAPHICS: &str = "unixmark-graphics";
 
 /// The name of an empty background.
@@ -77,7 +77,7 @@ pub struct Test {
     /// Further translation units.
     #[serde(default)]
     pub sources: Vec<String>,
-    /// A C file that becomes a library beside its program, which the program has commands load.
+    /// A C file that becomes a library next to its program, which the program has commands load.
     pub library: Option<String>,
     /// Preprocessor definitions; a row that has some has a binary of its own.
     #[serde(default)]
@@ -268,9 +268,9 @@ pub enum Role {
     Bench,
     /// It runs in the background of others.
     Load,
-    /// It runs until told, looking for faults.
+    /// It runs until it is stopped, looking for faults.
     Burn,
-    /// It runs beside others for a condition, and counts what it sees of them.
+    /// It runs alongside others for a condition, and counts what it sees of them.
     Companion,
 }
 

@@ -118,8 +118,8 @@ impl Catalogue {
         }
         let names = names.into_iter();
         Err(match is_load {
-            true => unknown("load", name, names.chain([NONE]), &about, "loads"),
-            false => unknown("test or group", name, names, &about, "tests"),
+            true => unknown_name_error("load", name, names.chain([NONE]), &about, "loads"),
+            false => unknown_name_error("test or group", name, names, &about, "tests"),
         })
     }
 
@@ -302,29 +302,30 @@ const ELSEWHERE: [(&[&str], &str); 4] = [
     ),
 ];
 
-/// What there is for a name that is none of unixmark's, if somebody thought of it.
+/// The advice for a name of another program or subject, if [`ELSEWHERE`] has it.
 fn elsewhere(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     let found = ELSEWHERE.iter().find(|(words, _)| words.contains(&name.as_str()))?;
     Some(found.1)
 }
 
-/// The error about an unknown name: the known name that is most similar, or the rows `about` it.
-pub(crate) fn unknown<'a>(
+/// The error about an unknown name. It suggests the `related` rows if they are few, else what there
+/// is outside the catalogue, or the known name that is most similar.
+pub(crate) fn unknown_name_error<'a>(
     kind: &str,
     name: &str,
     names: impl Iterator<Item = &'a str>,
-    about: &[&str],
+    related: &[&str],
     list: &str,
 ) -> anyhow::Error {
     let refusal = format!("there is no {kind} '{name}'");
-    let has_own = (1..=MAX_NAMED_ROWS).contains(&about.len());
-    if let Some(hint) = elsewhere(name).filter(|_| !has_own) {
+    let are_few = (1..=MAX_NAMED_ROWS).contains(&related.len());
+    if let Some(hint) = elsewhere(name).filter(|_| !are_few) {
         return anyhow!("{refusal}; {hint}");
     }
     let see_all = format!("`unixmark list {list}` shows all");
-    match (nearest(name, names), about.len()) {
-        (_, 1..=MAX_NAMED_ROWS) => anyhow!("{refusal}; related: {}; {see_all}", about.join(", ")),
+    match (nearest(name, names), related.len()) {
+        (_, 1..=MAX_NAMED_ROWS) => anyhow!("{refusal}; related: {}; {see_all}", related.join(", ")),
         (Some(near), _) => anyhow!("{refusal}; did you mean '{near}'? {see_all}"),
         (None, 1..=MAX_SUGGESTED_ROWS) => {
             let word = shell(&[name.to_owned()]);

@@ -1,4 +1,4 @@
-//! The upper limits of processors: the limits beside the scores of core-bound tests.
+//! The upper limits of processors, which reports show next to the scores of core-bound tests.
 
 use std::collections::BTreeMap;
 
@@ -51,15 +51,15 @@ pub struct Processor {
 }
 
 impl Catalogue {
-    /// The processor with cores of this make, as the fact `cpu.core` has it.
+    /// The processor with cores of this make, which the fact `cpu.core` says.
     pub fn core(&self, core: &str) -> Option<&Processor> {
         self.processors
             .iter()
             .find(|row| row.cores.iter().any(|known| core.starts_with(known.as_str())))
     }
 
-    /// The x86 processor of this vendor and `stepping`: family, model and stepping as the
-    /// fact `cpu.stepping` has them.
+    /// The x86 processor of a vendor, by the family and the model in the fact `cpu.stepping`:
+    /// `FAMILY MODEL STEPPING`.
     pub fn processor(&self, vendor: &str, stepping: &str) -> Option<&Processor> {
         let mut numbers = stepping.split(' ').map(str::parse::<u32>);
         let (family, model) = (numbers.next()?.ok()?, numbers.next()?.ok()?);

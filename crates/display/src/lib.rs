@@ -38,7 +38,7 @@ const ANSWER_TIMEOUT_S: i64 = 20;
 /// The longest time that the private server may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The group of reports that its facts belong to.
+/// The group of facts in reports to which those of the display belong.
 const GROUP: &str = "Graphics";
 
 /// An environment variable and its value; `None` removes it.
@@ -69,13 +69,11 @@ impl Display {
     }
 
     /// The reason why the private X server has ended by itself, if it has.
-    pub fn died(&mut self) -> Option<String> {
+    pub fn end_reason(&mut self) -> Option<String> {
         let server = self.server.as_mut()?;
         let status = server.child.try_wait().ok()??;
-        Some(format!(
-            "the private X server ended during the run ({status}): {}",
-            server.last_words()
-        ))
+        let last_words = last_words(&mut server.stderr);
+        Some(format!("the private X server ended during the run ({status}): {last_words}"))
     }
 
     /// Facts about the display and the GL driver; none if the driver does not answer.
@@ -86,7 +84,7 @@ impl Display {
 
         let mut command = Command::new(program);
         command.arg("facts").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        set(&mut command, &self.environment);
+        set_variables(&mut command, &self.environment);
         let Ok(mut child) = command.spawn() else {
             return Vec::new();
         };
@@ -111,7 +109,7 @@ impl Display {
 }
 
 /// Sets or removes variables of a command's environment.
-pub fn set(command: &mut Command, environment: &[Variable]) {
+pub fn set_variables(command: &mut Command, environment: &[Variable]) {
     for (name, value) in environment {
         match value {
             Some(value) => command.env(name, value),
@@ -127,7 +125,7 @@ fn parse_fact(line: &str) -> Option<Fact> {
     Some(Fact::from_text(name, label, GROUP.to_owned(), value))
 }
 
-/// An Xvfb of our own.
+/// A private Xvfb.
 #[derive(Debug)]
 struct Server {
     child: Child,
@@ -143,7 +141,7 @@ impl Server {
     fn start() -> Result<Server> {
         let authority =
             make_authority().context("the authority of a private X server cannot be made")?;
-        let stderr = make_memory_file("xvfb")?;
+        let mut stderr = make_memory_file("xvfb")?;
         let mut child = Command::new("/proc/self/exe")
             .arg0(XVFB)
             .arg(std::process::id().to_string())
@@ -166,26 +164,16 @@ impl Server {
             .stderr(stderr.try_clone()?)
             .spawn()
             .context("a private X server cannot be started")?;
-        let number = child.stdout.take().and_then(read_number);
-        let mut server = Server { child, number: number.unwrap_or_default(), authority, stderr };
-        if number.is_none() {
-            end_child(&mut server.child, END_TIMEOUT);
-            bail!("the private X server did not start: {}", server.last_words());
-        }
+        let Some(number) = child.stdout.take().and_then(read_number) else {
+            end_child(&mut child, END_TIMEOUT);
+            bail!("the private X server did not start: {}", last_words(&mut stderr));
+        };
 
-        Ok(server)
-    }
-
-    /// The last line that the server has printed.
-    fn last_words(&mut self) -> String {
-        let mut text = String::new();
-        let _ = self.stderr.rewind().and_then(|()| self.stderr.read_to_string(&mut text));
-        let lines = text.lines().map(|line| line.trim_start_matches("(EE)").trim());
-        lines.rev().find(|line| !line.is_empty()).unwrap_or("it printed nothing").to_owned()
+        Ok(Server { child, number, authority, stderr })
     }
 
     /// Removes the socket of a server that was killed, unless another server uses the number by
-    /// now. With -displayfd there is not a lock file.
+    /// now. With -displayfd there is no lock file.
     fn remove_socket(&self) {
         let socket = format!("/tmp/.X11-unix/X{}", self.number);
         if UnixStream::connect(&socket)
@@ -211,20 +199,29 @@ pub fn xvfb(words: &[OsString]) {
         return;
     };
     // On SIGTERM an X server removes its files.
-    let armed = set_parent_process_death_signal(Some(Signal::TERM));
-    let orphan =
+    let death_signal = set_parent_process_death_signal(Some(Signal::TERM));
+    // The parent may have ended before the signal was set.
+    let is_orphan =
         getppid().map(|pid| pid.as_raw_nonzero().to_string().into()) != Some(parent.clone());
-    if armed.is_err() || orphan {
+    if death_signal.is_err() || is_orphan {
         return;
     }
 
     let error = Command::new("Xvfb").args(words).exec();
-    // The tool reads it.
+    // The tool reads this as the server's last words.
     let _ = writeln!(std::io::stderr(), "Xvfb cannot be run ({error}); install the package xvfb");
 }
 
-/// The number of the display, once the server listens. It is written digits first and line end
-/// later, by a server that gives up where nobody reads that.
+/// The last line that a server has printed.
+fn last_words(stderr: &mut File) -> String {
+    let mut text = String::new();
+    let _ = stderr.rewind().and_then(|()| stderr.read_to_string(&mut text));
+    let lines = text.lines().map(|line| line.trim_start_matches("(EE)").trim());
+    lines.rev().find(|line| !line.is_empty()).unwrap_or("it printed nothing").to_owned()
+}
+
+/// The number of the display, once the server listens. The server writes the digits first and the
+/// line end later, and gives up if nobody reads that.
 fn read_number(mut pipe: ChildStdout) -> Option<u32> {
     let mut text = String::new();
     while !text.ends_with('\n') {

@@ -75,13 +75,13 @@ enum Place {
 }
 
 impl Target {
-    /// The place of a regular file or a new one.
+    /// The place of a regular file or a new one; `None` for a stream, a device or a pipe.
     fn place(&self) -> Option<Place> {
-        let inode = |found: &Metadata| Place::Inode(found.dev(), found.ino());
+        let inode = |metadata: &Metadata| Place::Inode(metadata.dev(), metadata.ino());
         match self {
             Target::StandardStream(_) => None,
             Target::New(path) => Some(Place::Path(path.clone())),
-            Target::Regular(_, found) => Some(inode(found)),
+            Target::Regular(_, metadata) => Some(inode(metadata)),
             Target::Opened(path) => {
                 fs::metadata(path).ok().filter(Metadata::is_file).as_ref().map(inode)
             }
@@ -93,7 +93,8 @@ impl Destination {
     /// Checks that a path can be written, without writing there.
     ///
     /// # Errors
-    /// It cannot be: a directory is missing, or it is one, or this user may not write it.
+    /// It cannot be written: a directory of it is missing, or it is one, or this user may not write
+    /// there.
     pub fn check(name: &Path) -> io::Result<Destination> {
         match resolve_target(name)? {
             Target::StandardStream(_) => {}
@@ -103,9 +104,9 @@ impl Destination {
                 // Root has the right to write where the kernel makes no files, as in /sys.
                 check_new_file(&path)?;
             }
-            // A file that is executed, or whose disk is read-only, can only be opened to read.
-            Target::Regular(path, there) => {
-                check_kernel_file(&path, &there)?;
+            // To open it for writing also fails while it is executed, or on a read-only disk.
+            Target::Regular(path, metadata) => {
+                check_kernel_file(&path, &metadata)?;
                 drop(open_for_writing(&path, OFlags::NOFOLLOW)?);
             }
             Target::Opened(path) => {
@@ -133,16 +134,17 @@ impl Destination {
         matches!(resolve_target(&self.name), Ok(Target::StandardStream(_) | Target::Opened(_)))
     }
 
-    /// True if this and another path lead to one file, of which only the last to be written would
-    /// stay. Streams and devices take both.
+    /// True if this and another path lead to one file, where the second output would replace the
+    /// first. A stream or a device, which takes both outputs, is no file in this sense, and neither
+    /// is a path that leads nowhere.
     pub fn is_same_file(&self, other: &Destination) -> bool {
-        let [Ok(target), Ok(other)] = [self, other].map(|one| resolve_target(&one.name)) else {
+        let (Ok(target), Ok(other)) = (resolve_target(&self.name), resolve_target(&other.name))
+        else {
             return false;
         };
-        match (target.place(), other.place()) {
-            (Some(place), Some(other)) => place == other,
-            _ => false,
-        }
+
+        let place = target.place();
+        place.is_some() && place == other.place()
     }
 
     /// Writes the file, in place of an older one. At a named pipe this waits until somebody reads
@@ -184,8 +186,8 @@ impl Destination {
             Target::StandardStream(StandardStream::Out) => write_stream(io::stdout().lock(), bytes),
             Target::StandardStream(StandardStream::Err) => write_stream(io::stderr().lock(), bytes),
             Target::New(path) => replace(&path, bytes, options, |_| Ok(())),
-            Target::Regular(path, there) if is_replaceable(&path, &there) => {
-                let mode = new_mode(there.permissions().mode() & 0o777);
+            Target::Regular(path, metadata) if is_replaceable(&path, &metadata) => {
+                let mode = new_mode(metadata.permissions().mode() & 0o777);
                 match replace_with_mode(&path, bytes, mode) {
                     Err(error) if is_replacement_refused(&error) => {
                         truncate_and_write(&path, OFlags::NOFOLLOW, bytes)
@@ -274,12 +276,12 @@ fn name_missing(folder: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("the directory {missing} does not exist"))
 }
 
-/// Checks a file in /proc: root may open those that nobody can write.
+/// Checks that a file in /proc can be written by its mode: root could open the others, too.
 ///
 /// # Errors
-/// It is one of those.
-fn check_kernel_file(path: &Path, found: &Metadata) -> io::Result<()> {
-    if path.starts_with("/proc") && found.permissions().mode() & 0o222 == 0 {
+/// Nobody can write it.
+fn check_kernel_file(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    if path.starts_with("/proc") && metadata.permissions().mode() & 0o222 == 0 {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             "the kernel only lets it be read",
@@ -288,7 +290,7 @@ fn check_kernel_file(path: &Path, found: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// True of the terminal of whichever process opens it.
+/// True if a path is /dev/tty, the terminal of whichever process opens it.
 fn is_terminal_device(path: &Path) -> bool {
     let (major, minor) = TERMINAL_DEVICE;
     rustix::fs::stat(path).is_ok_and(|found| found.st_rdev == rustix::fs::makedev(major, minor))
@@ -298,25 +300,25 @@ fn directory_error() -> io::Error {
     io::Error::new(io::ErrorKind::IsADirectory, "it is a directory")
 }
 
-/// The target that `path` in `folder` is; its metadata are `found`.
+/// The target at `path` in `folder`, which is there and is no link.
 ///
 /// # Errors
 /// It cannot be written, or another user may have put it there.
-fn existing_target(folder: &Path, path: PathBuf, found: Metadata) -> io::Result<Target> {
-    let kind = found.file_type();
-    if found.is_dir() {
+fn existing_target(folder: &Path, path: PathBuf, metadata: Metadata) -> io::Result<Target> {
+    if metadata.is_dir() {
         return Err(directory_error());
     }
-    if found.is_file() {
-        check_author(folder, &path, &found)?;
-        return Ok(Target::Regular(path, found));
+    if metadata.is_file() {
+        check_author(folder, &path, &metadata)?;
+        return Ok(Target::Regular(path, metadata));
     }
 
+    let kind = metadata.file_type();
     if kind.is_socket() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a socket"));
     }
     if kind.is_fifo() {
-        check_author(folder, &path, &found)?;
+        check_author(folder, &path, &metadata)?;
     }
     Ok(Target::Opened(path))
 }
@@ -341,13 +343,13 @@ fn descriptor_target(folder: &Path, link: PathBuf) -> io::Result<Target> {
     }
 }
 
-/// True if nobody notices that a file becomes another: it is this user's, has one name, and
-/// no access rights but those of its mode.
-fn is_replaceable(path: &Path, there: &Metadata) -> bool {
+/// True if nobody notices that a file becomes another: it belongs to this user and group, has one
+/// name, and no access rights but those of its mode.
+fn is_replaceable(path: &Path, metadata: &Metadata) -> bool {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    there.uid() == user.as_raw()
-        && there.gid() == group.as_raw()
-        && there.nlink() == 1
+    metadata.uid() == user.as_raw()
+        && metadata.gid() == group.as_raw()
+        && metadata.nlink() == 1
         && !has_access_list(path)
 }
 
@@ -578,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_has_gone_away_is_said() {
+    fn writing_fails_once_the_reader_has_gone_away() {
         use std::os::fd::AsRawFd;
         let (reader, writer) = io::pipe().unwrap();
         // As /dev/fd/N of a shell's `>(head -1)`.

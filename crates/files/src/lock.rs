@@ -8,9 +8,9 @@ use std::time::SystemTime;
 /// A file that is locked as long as this lives. The kernel releases it with its process, however
 /// that ends, on network file systems also of another host.
 ///
-/// The file is made if it is missing, for its owner alone, and stays. It is never cut or written,
-/// so nothing is lost where another file lies in its place; a link is not followed, and anything
-/// but a regular file is refused.
+/// The file is made if it is missing, for its owner alone, and stays. It is never truncated or
+/// written, so nothing is lost where another file lies in its place; a link is not followed, and
+/// anything but a regular file is refused.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -41,7 +41,7 @@ impl Lock {
         Ok(Lock { file })
     }
 
-    /// Locks the file at `path` together with all who share it, as soon as nobody holds it alone.
+    /// Locks the file at `path` along with all who share it, as soon as nobody holds it alone.
     ///
     /// # Errors
     /// As [`Lock::try_take`].
@@ -51,8 +51,8 @@ impl Lock {
         Ok(Lock { file })
     }
 
-    /// True if anybody holds the file at `path`, alone or shared; nobody if it is missing
-    /// or cannot be opened, and perhaps somebody where files cannot be locked.
+    /// True if anybody holds the file at `path`, alone or shared, and where files cannot be locked,
+    /// since somebody may use it there. False if it is missing or cannot be opened.
     pub fn is_held(path: &Path) -> bool {
         open_existing(path).is_ok_and(|file| file.try_lock().is_err())
     }
@@ -65,7 +65,7 @@ impl Lock {
         self.file.try_clone()
     }
 
-    /// Sets the moment in which the file was last changed to now.
+    /// Sets the file's time of last modification to now.
     ///
     /// # Errors
     /// It is another's.
@@ -81,26 +81,26 @@ fn locking_error(error: Error) -> Error {
     }
 }
 
-/// Opens the file at `path`, which is made if it is missing.
+/// Opens the file at `path`, and makes it if it is missing. Where this user may not write, a file
+/// that is there is opened as [`open_existing`] does; the error is that of the first attempt.
 fn open_or_make(path: &Path) -> Result<File> {
     let mut options = options();
-    let made = options
+    let opened = options
         .write(true)
         .create(true)
         .truncate(false)
         .open(path)
         .and_then(|file| check_regular(file, path));
-    match made {
+    match opened {
         Err(error) if is_read_only(&error) => open_existing(path).map_err(|_| error),
-        made => made,
+        opened => opened,
     }
 }
 
-/// Opens the file at `path`. Network file systems let only those lock it alone who may write it;
-/// elsewhere reading is enough.
+/// Opens the file at `path`, to write it if this user may: network file systems grant a lock that
+/// is not shared only then. Elsewhere reading is enough.
 fn open_existing(path: &Path) -> Result<File> {
-    let writable = options().write(true).open(path);
-    let file = match writable {
+    let file = match options().write(true).open(path) {
         Err(error) if is_read_only(&error) => options().open(path)?,
         opened => opened?,
     };

@@ -23,8 +23,8 @@ pub(crate) fn check_links(folder: &Path) -> io::Result<()> {
     check_links_below(folder, MAX_LINKS)
 }
 
-/// The real path of a directory. A relative path stays as it is where it leads there and no path
-/// from `/` does: a directory above may be closed to this user, or the path too long.
+/// The real path of a directory. A relative path stays as it is if it leads there and no path from
+/// `/` does: a directory above may be closed to this user, or the path too long.
 pub(crate) fn real_folder(folder: &Path) -> io::Result<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let real = fs::canonicalize(folder);
@@ -35,16 +35,17 @@ pub(crate) fn real_folder(folder: &Path) -> io::Result<PathBuf> {
     fs::metadata(folder).map(|_| folder.to_path_buf())
 }
 
+/// [`check_links`], where `links_left` is the number of links that a chain of them may still have.
 fn check_links_below(folder: &Path, links_left: usize) -> io::Result<()> {
     for path in folder.ancestors() {
-        let Ok(found) = fs::symlink_metadata(path) else { continue };
+        let Ok(metadata) = fs::symlink_metadata(path) else { continue };
         // Only the kernel makes links in /proc, and some, such as `pipe:[123]`, lead to no path.
-        if !found.is_symlink() || path.starts_with("/proc") {
+        if !metadata.is_symlink() || path.starts_with("/proc") {
             continue;
         }
         let links_left = links_left.checked_sub(1).ok_or_else(too_many_links)?;
         let parent = real_folder(path.parent().unwrap_or(Path::new("/")))?;
-        check_author(&parent, path, &found)?;
+        check_author(&parent, path, &metadata)?;
         check_links_below(&parent.join(fs::read_link(path)?), links_left)?;
     }
     Ok(())
@@ -54,14 +55,15 @@ pub(crate) fn too_many_links() -> io::Error {
     io::Error::other("it leads through too many links")
 }
 
-/// Checks that a link, a file or a pipe in `folder` is not a stranger's.
+/// Checks that a link, a file or a pipe in `folder`, if everybody may write there, is not a
+/// stranger's.
 ///
 /// # Errors
-/// It is.
-pub(crate) fn check_author(folder: &Path, path: &Path, found: &Metadata) -> io::Result<()> {
+/// It is a stranger's.
+pub(crate) fn check_author(folder: &Path, path: &Path, metadata: &Metadata) -> io::Result<()> {
     let directory = fs::metadata(folder)?;
     let is_shared = directory.mode() & SHARED_DIRECTORY_MODE == SHARED_DIRECTORY_MODE;
-    let author = found.uid();
+    let author = metadata.uid();
     if !is_shared || author == rustix::process::geteuid().as_raw() || author == directory.uid() {
         return Ok(());
     }

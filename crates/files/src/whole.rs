@@ -9,13 +9,14 @@ use std::time::SystemTime;
 use super::make::options;
 use super::regular::special_kind;
 
-/// More characters of a file's name are not in the name of the unfinished file beside it.
+/// The characters of a file's name that begin the name of the unfinished file beside it. With all
+/// of a long name that would be longer than the system allows.
 const MAX_NAME_CHARACTERS: usize = 40;
 
-/// Writes a file beside its place and puts it there when it is whole and on the disk: readers see
-/// the old one or the new one, also after a power cut; writers do not meet, be they threads, or on
-/// other hosts, and a file that a killed writer leaves behind begins with a dot. For files that
-/// nobody can make again.
+/// Writes a file beside its place and puts it there when it is whole and on the disk, so that
+/// readers see the old one or the new one, even after a power cut. Each writer, be it a thread or
+/// another host, has an unfinished file of its own; one that a killed writer leaves behind begins
+/// with a dot. For files that nobody can make again.
 ///
 /// # Errors
 /// It cannot be written; nothing is left behind.
@@ -56,7 +57,7 @@ pub(crate) fn replace(
         .and_then(|()| finish(&file))
         .and_then(|()| fs::rename(&partial, target));
     if written.is_err() {
-        // It may not be there at all.
+        // The error that counts is the first.
         let _ = fs::remove_file(&partial);
     }
     written
@@ -83,9 +84,8 @@ pub(crate) fn check_new_file(target: &Path) -> io::Result<()> {
     fs::remove_file(&partial)
 }
 
-/// The path of the unfinished file beside `target`: another for each call.
+/// The path of the unfinished file beside `target`, different for each call.
 fn partial_path(target: &Path) -> PathBuf {
-    // The name may be no longer than the system allows.
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().take(MAX_NAME_CHARACTERS).collect();
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
@@ -99,15 +99,13 @@ fn partial_path(target: &Path) -> PathBuf {
 /// Waits until the names in a directory are on the disk.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     let folder_path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match File::open(folder_path).and_then(|folder| folder.sync_all()) {
         // Some file systems cannot, and a directory that may be written need not be readable.
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
-        {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
             Ok(())
         }
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         synced => synced,
     }
 }

@@ -1,4 +1,4 @@
-//! One collector at a time.
+//! Lets one collector at a time work in a fleet's directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use super::state::MANIFEST;
 use super::state::NODES_FOLDER;
 use files::Lock;
 
-/// The file that a collector holds while it works; it is empty and stays.
+/// The file that a collector locks while it works; it is empty and stays.
 const LOCK: &str = ".lock";
 
-/// Keeps other collectors out of a fleet's directory until it is dropped.
+/// While this lives, no other collector works in a fleet's directory.
 #[derive(Debug)]
 pub struct Alone {
     path: PathBuf,
-    /// Held, not used: the kernel gives it back however a collector ends.
+    /// Only held: the kernel releases it, however the collector ends.
     _lock: Lock,
 }
 
@@ -33,13 +33,13 @@ impl Alone {
     }
 }
 
-/// Waits until no other collector works in a fleet's directory, calling `waiting` first if one
-/// does, and keeps others out until the returned value is dropped. Files that a killed collector
-/// left half written are removed.
+/// Waits until no other collector works in a fleet's directory, and keeps others out until the
+/// returned value is dropped. Calls `note_wait` before it waits. Files that a killed collector left
+/// half written are removed.
 ///
 /// # Errors
 /// The directory cannot be written.
-pub fn alone(directory: &Path, waiting: impl FnOnce()) -> Result<Alone> {
+pub fn keep_others_out(directory: &Path, note_wait: impl FnOnce()) -> Result<Alone> {
     let path = directory.join(LOCK);
     let why = || format!("{} cannot be locked; make room or try another directory", path.display());
     files::make_directories(directory).with_context(why)?;
@@ -47,7 +47,7 @@ pub fn alone(directory: &Path, waiting: impl FnOnce()) -> Result<Alone> {
     let lock = match Lock::try_take(&path).with_context(why)? {
         Some(lock) => lock,
         None => {
-            waiting();
+            note_wait();
             Lock::take(&path).with_context(why)?
         }
     };

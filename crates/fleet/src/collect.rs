@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::state::{Fleet, NODES_FOLDER, State};
+use super::state::{EMPTY_PART, Fleet, NODES_FOLDER, State};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
@@ -183,7 +183,7 @@ fn read_delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
         .fleet
         .clone()
         .context("it is not part of a fleet run: it was made without --fleet")?;
-    if redact && !journal.run.is_redacted() {
+    if redact && !journal.is_redacted() {
         attempt.id.node = alias(&attempt.id.node);
         journal.redact();
         journal.run.fleet = Some(attempt.clone());
@@ -229,13 +229,15 @@ fn store_journal(
 /// anywhere else. A node that is requeued by an engine which does not count is told apart by when
 /// it began.
 fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
-    // An empty name would leave one that begins with a dot, which would be taken for a half-written
-    // file.
-    let plain = |text: &str| match encoded(text, MAX_NAME_BYTES) {
-        name if name.is_empty() => "%".to_owned(),
-        name => name,
-    };
     let Attempt { run, id: NodeId { node, task }, attempt } = attempt;
     let hash = hash(&format!("{run}\0{node}\0{task}\0{attempt}\0{started}\0{seed}"));
-    format!("{}.{}.{attempt}.{hash:016x}.jsonl", plain(node), plain(task))
+    format!("{}.{}.{attempt}.{hash:016x}.jsonl", part_of_name(node), part_of_name(task))
+}
+
+/// A node or a task as a part of a file's name.
+fn part_of_name(text: &str) -> String {
+    match encoded(text, MAX_NAME_BYTES) {
+        name if name.is_empty() => EMPTY_PART.to_owned(),
+        name => name,
+    }
 }

@@ -17,6 +17,6 @@ mod collect;
 pub mod slurm;
 mod state;
 
-pub use alone::{Alone, alone};
+pub use alone::{Alone, keep_others_out};
 pub use collect::{Collected, Refused, alias, collect};
 pub use state::{Entry, Fleet, Journals, NoFleet, State, journals};

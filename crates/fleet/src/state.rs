@@ -1,5 +1,5 @@
-//! A fleet run as its directory has it: the results that each node delivered, and whether they are
-//! all.
+//! A fleet run as its directory has it: the results that each node delivered, and which of them are
+//! missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,6 +15,10 @@ use journal::{Attempt, Ended, Head, MAX_JOURNAL_BYTES, NodeId};
 
 /// The folder of journals in a fleet's directory.
 pub(super) const NODES_FOLDER: &str = "nodes";
+
+/// An empty node or task in the name of a file: without it the name would begin with a dot, and be
+/// taken for a half-written file.
+pub(super) const EMPTY_PART: &str = "%";
 
 /// The file that says which fleet run a directory is of.
 pub(super) const MANIFEST: &str = "fleet.json";
@@ -41,7 +45,7 @@ struct Manifest {
 pub enum State {
     /// A whole run is there.
     Whole,
-    /// A run is there that was cut short, interrupted, or failed.
+    /// A run is there, but it was cut short, was interrupted, or failed.
     Partial,
     /// No whole run is there yet, and the engine still has the node's job, or the journal is not
     /// collected yet.
@@ -69,17 +73,17 @@ pub struct Entry {
     /// Its node and task.
     #[serde(flatten)]
     pub id: NodeId,
-    /// Its result.
+    /// Whether its result is there and whole.
     pub state: State,
-    /// Why it is not whole.
+    /// Why the result is not whole.
     pub reason: Option<String>,
     /// Remarks: further attempts, another build than the others'.
     pub notes: Vec<String>,
     /// The attempt that counts, if there is any.
     pub attempt: Option<u32>,
-    /// Its journal, below the fleet run's directory.
+    /// The journal of that attempt, below the fleet run's directory.
     pub journal: Option<PathBuf>,
-    /// Its result.
+    /// The summary of that journal.
     #[serde(skip)]
     pub summary: Option<Box<Summary>>,
 }
@@ -94,7 +98,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Writes down the nodes that should deliver, in addition to those named before.
+    /// Notes the nodes that should deliver, in addition to those noted before.
     ///
     /// # Errors
     /// The directory is of another fleet run, or cannot be written.
@@ -116,11 +120,12 @@ impl Fleet {
             })
     }
 
-    /// The name of the fleet run in `directory`; of one that has none, the name that is `asked`
-    /// for, if any is.
+    /// The name of the fleet run in `directory`; the name that is `asked` for, if any, where there
+    /// is none yet.
     ///
     /// # Errors
-    /// It has another fleet run than that, or its manifest is damaged, or of a later version.
+    /// `directory` has a fleet run of another name than `asked`, or its manifest is damaged or of
+    /// another version.
     pub fn name(directory: &Path, asked: Option<&str>) -> Result<Option<String>> {
         let known = read_manifest(directory)?.map(|manifest| manifest.run);
         if let (Some(known), Some(asked)) = (known.as_deref(), asked)
@@ -171,7 +176,7 @@ struct DeliveredPart {
     attempt: Attempt,
     path: PathBuf,
     summary: Summary,
-    /// Why it is not whole.
+    /// Why the run is not whole; `None` if it is.
     fault: Option<String>,
 }
 
@@ -226,7 +231,7 @@ fn read_manifest(directory: &Path) -> Result<Option<Manifest>> {
 /// The journals of a fleet run.
 #[derive(Debug, Default)]
 pub struct Journals {
-    /// One of each task of each node; those that cannot be read are among them.
+    /// One of each task of each node, and all that cannot be read.
     pub counting: Vec<PathBuf>,
     /// Further attempts.
     pub superseded: Vec<PathBuf>,
@@ -241,7 +246,7 @@ pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
     let Manifest { run, .. } = read_known_manifest(directory)?;
     let mut tasks: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in journal_paths(directory)? {
-        tasks.entry(task_of(&path)).or_default().push(path);
+        tasks.entry(owner_name(&path)).or_default().push(path);
     }
 
     let mut journals = Journals::default();
@@ -281,9 +286,9 @@ fn journal_paths(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The task that a journal's file is named after: NODE.TASK of
+/// The node and the task that a journal's file is named after: NODE.TASK of
 /// NODE.TASK.ATTEMPT.HASH.jsonl.
-fn task_of(path: &Path) -> String {
+fn owner_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.rsplitn(4, '.').last().unwrap_or_default().to_owned()
 }
@@ -291,7 +296,8 @@ fn task_of(path: &Path) -> String {
 /// The attempts at each task of each node.
 type Parts = BTreeMap<NodeId, Vec<DeliveredPart>>;
 
-/// Reads parts of the fleet run `run`; second, the paths that cannot be read, each with its error.
+/// Reads the parts of the fleet run `run`. The second value is the paths that cannot be read, each
+/// with its error.
 fn read_parts(
     paths: Vec<PathBuf>,
     catalogue: &Catalogue,
@@ -345,7 +351,7 @@ fn fault(summary: &Summary) -> Option<String> {
     }
 }
 
-/// The build that most nodes have, the least of several.
+/// The build that most nodes have; of several that are as frequent, the one with the lowest hash.
 fn usual_build(parts: &Parts) -> Option<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
     for build in parts.values().flatten().filter_map(DeliveredPart::build) {
@@ -366,6 +372,11 @@ fn sort_attempts(parts: &mut [DeliveredPart]) {
             part.path.clone(),
         )
     });
+}
+
+/// The node or the task that `collect::part_of_name` wrote.
+fn read_part_of_name(name: &str) -> String {
+    if name == EMPTY_PART { String::new() } else { archive::decoded(name) }
 }
 
 fn entry_of_parts(
@@ -405,12 +416,12 @@ fn entry_of_parts(
     }
 }
 
-/// A journal that cannot be read, by what its name says.
+/// The entry of a journal that cannot be read; its file's name says whose it is.
 fn unreadable_entry((path, error): (PathBuf, anyhow::Error)) -> Entry {
-    let task = task_of(&path);
-    let (node, task) = task.rsplit_once('.').unwrap_or((&task, ""));
+    let owner = owner_name(&path);
+    let (node, task) = owner.rsplit_once('.').unwrap_or((&owner, ""));
     Entry {
-        id: NodeId { node: node.to_owned(), task: task.to_owned() },
+        id: NodeId { node: read_part_of_name(node), task: read_part_of_name(task) },
         state: State::Partial,
         reason: Some(format!("{error:#}")),
         journal: path.file_name().map(|name| Path::new(NODES_FOLDER).join(name)),

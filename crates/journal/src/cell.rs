@@ -1,4 +1,4 @@
-//! The subject of a cell's trials.
+//! A cell of a run: what its trials measure, and how their counts become a score.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,38 +25,39 @@ pub struct Cell {
     /// The beginning of a sentence about the cell's condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phrase: Option<String>,
-    /// True if the cell is an A/A control: the second arm of the reference condition or, of two
-    /// commands, of either.
+    /// True if the cell is an A/A control: a second arm of the reference condition or, where two
+    /// commands are compared, of either command.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
     /// The kind of number of the score.
     pub metric: Metric,
     /// The unit of the score.
     pub unit: String,
-    /// Seconds in the unit's time; 0 where a `value` line is the score.
+    /// Seconds in the unit's time: 1 for per second, 60 for per minute; 0 if a `value` line is the
+    /// score.
     pub timebase: f64,
     /// The value of one count in the unit.
     pub scale: f64,
     /// The `value` line that is the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The limit of the score: a figure of processors, `test:ID`, or `link`.
+    /// What limits the score: a figure of processors, `test:ID`, or `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     /// True if a copy's rate loses its fraction before copies are added in the classic procedure,
     /// as UnixBench's file programs print it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncate: bool,
-    /// The test whose clock serves the cell where its own programs report none.
+    /// The test whose clock the cell uses if its own programs report none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
-    /// True if a count is a system call, or as many as its program reports.
+    /// True if each count is one system call, or as many as the program reports for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub calls: bool,
     /// What is one sample: an execution, or all executions of a build, a block or a process.
     #[serde(default, skip_serializing_if = "SamplingUnit::is_execution")]
     pub sampled: SamplingUnit,
-    /// The quantiles of the executions' times that are compared, too.
+    /// The quantiles of the executions' times that are compared in addition to the score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tails: Vec<f64>,
     /// What is executed for the cell, and in which order.
@@ -64,13 +65,13 @@ pub struct Cell {
     pub role: Role,
     /// The part of the report it belongs to.
     pub category: String,
-    /// The number of slices from the first that are not counted.
+    /// The number of slices at the beginning that are not counted.
     #[serde(default)]
     pub warmup: u32,
-    /// The planned length of a slice in ns; 0 where nothing was planned, as of imported results.
+    /// The planned length of a slice in ns; 0 where none was planned, as for imported results.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub slice: u64,
-    /// The meaning of the load's counts.
+    /// The meaning of the load's counts, if there is a load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Scale>,
 }

@@ -1,7 +1,7 @@
 //! Facts of the system under test.
 //!
-//! A fact has a name that is stable, a text for people, and where it is a number, a [`Quantity`].
-//! [`KNOWN_FACTS`] says of which facts reports make a special use, and what that use is.
+//! A fact has a name that is stable, a text for people, and, if it is a number, a [`Quantity`].
+//! [`KNOWN_FACTS`] lists the facts that reports use in a special way, and how.
 
 use std::fmt;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ pub struct Quantity {
 
 /// One thing known of the system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Line", into = "Line")]
+#[serde(from = "FactLine", into = "FactLine")]
 pub struct Fact {
     /// Dotted and stable, such as `kernel.release`.
     pub name: String,
@@ -33,9 +33,9 @@ pub struct Fact {
     pub quantity: Option<Quantity>,
 }
 
-/// A fact in a journal.
+/// A fact as its line of a journal has it.
 #[derive(Clone, Serialize, Deserialize)]
-struct Line {
+struct FactLine {
     name: String,
     label: String,
     group: String,
@@ -261,8 +261,8 @@ impl Fact {
     }
 }
 
-impl From<Line> for Fact {
-    fn from(Line { name, label, group, value, number, unit }: Line) -> Fact {
+impl From<FactLine> for Fact {
+    fn from(FactLine { name, label, group, value, number, unit }: FactLine) -> Fact {
         match number {
             Some(number) => {
                 Fact { name, label, group, value, quantity: Some(Quantity { number, unit }) }
@@ -272,13 +272,13 @@ impl From<Line> for Fact {
     }
 }
 
-impl From<Fact> for Line {
-    fn from(Fact { name, label, group, value, quantity }: Fact) -> Line {
+impl From<Fact> for FactLine {
+    fn from(Fact { name, label, group, value, quantity }: Fact) -> FactLine {
         let (number, unit) = match quantity {
             Some(Quantity { number, unit }) => (Some(number), unit),
             None => (None, String::new()),
         };
-        Line { name, label, group, value, number, unit }
+        FactLine { name, label, group, value, number, unit }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Properties of a machine that will spoil a run.
+//! Properties of a machine that will spoil or disturb a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,9 @@ pub enum Severity {
     Note,
 }
 
-/// One thing that will spoil a run here, and how to fix it.
+/// A property of the machine that will spoil or disturb a run, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its severity.
     pub severity: Severity,
     /// Dotted and stable, such as `cpu.governor`.
     pub name: String,

@@ -2,9 +2,9 @@
 //!
 //! A frame is planned for a moment; its thread is woken, runs, and has done its work some time
 //! later. [`Recorder`] takes frames in one by one and keeps what [`Frames`] has. Two things are
-//! easily missed: a frame that comes late can hide others that should have come meanwhile
+//! easily missed. A frame that comes late can hide others that should have come meanwhile
 //! (coordinated omission, as Tene calls it), so slots without a frame are counted with the wait
-//! that they would have had; and the last frame may be followed by slots until the end of the
+//! that they would have had. And the last frame may be followed by slots until the end of the
 //! schedule.
 
 use serde::{Deserialize, Serialize};
@@ -87,13 +87,13 @@ pub struct Frames {
     pub corrected: Histogram,
     /// From the planned moment to done.
     pub response: Histogram,
-    /// By how much the latency differs from that of the frame before.
+    /// The differences in latency between a frame and the previous one.
     pub jitter: Histogram,
     /// The longest latency in each second of the window.
     pub seconds: Vec<u64>,
     /// The frames with the longest latencies, longest first.
     pub worst: Vec<Frame>,
-    /// The last second of frames, where a limit was broken.
+    /// The last second of frames, if a limit was broken: the program then reports no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub last: Vec<Frame>,
     /// The delay that broke the limit.
@@ -102,7 +102,8 @@ pub struct Frames {
     /// The causes of the late frames, where the scheduler was traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holders: Option<Holders>,
-    /// The frames that were done after their deadline, or never, while they are at hand.
+    /// The first frames that were done after their deadline, or given up after it. They are not in
+    /// the journal.
     #[serde(skip)]
     pub overdue: Vec<Frame>,
 }
@@ -134,13 +135,13 @@ pub struct Cause {
 
 const MAX_WORST_FRAMES: usize = 32;
 
-/// For the frames of the last second, of which the shortest period has fewer, and for late frames.
+/// Enough for a second of frames at the shortest period; also the limit for overdue frames.
 const MAX_KEPT_FRAMES: usize = 20_000;
 
-/// The number of slots that may pass before a frame that is plausible.
+/// The number of slots that may pass during a plausible frame.
 const MAX_PASSED_SLOTS: u64 = 10_000_000;
 
-/// The shortest period that counts for that, in ns.
+/// The shortest period that [`Recorder::can_take`] reckons with, in ns.
 const MIN_SLOT_NS: u64 = 1000;
 
 /// Seconds whose longest latency is kept: twelve days.
@@ -150,8 +151,8 @@ const MAX_SECONDS: usize = 1 << 20;
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     frames: Frames,
-    /// The latest frame.
-    before: Option<Frame>,
+    /// The frame that was added last.
+    previous: Option<Frame>,
     /// The first planned moment.
     first_planned: u64,
 }
@@ -160,7 +161,7 @@ impl Recorder {
     /// Begins a recording.
     pub fn new(schedule: Schedule) -> Recorder {
         let frames = Frames { schedule, ..Frames::default() };
-        Recorder { frames, before: None, first_planned: u64::MAX }
+        Recorder { frames, previous: None, first_planned: u64::MAX }
     }
 
     /// True if a frame that ended this many ns after its planned moment is plausible: each slot
@@ -172,36 +173,36 @@ impl Recorder {
     /// Takes in the next frame; its planned moment must not lie before the last one's.
     pub fn add(&mut self, frame: Frame) {
         let schedule = self.frames.schedule;
-        let is_late =
-            schedule.deadline > 0 && frame.end().saturating_sub(frame.planned) > schedule.deadline;
-        if is_late && self.frames.overdue.len() < MAX_KEPT_FRAMES {
+        let ns_until_end = frame.end().saturating_sub(frame.planned);
+        let is_overdue = schedule.deadline > 0 && ns_until_end > schedule.deadline;
+        if is_overdue && self.frames.overdue.len() < MAX_KEPT_FRAMES {
             self.frames.overdue.push(frame);
         }
 
         self.record_omitted(frame.planned);
-        if let Some(done) = frame.done {
-            let response = done.saturating_sub(frame.planned);
+        if frame.done.is_some() {
             self.frames.done += 1;
-            self.frames.response.record(response);
-            self.frames.late += u64::from(schedule.deadline > 0 && response > schedule.deadline);
+            self.frames.response.record(ns_until_end);
+            self.frames.late += u64::from(is_overdue);
         }
         match frame.latency(&schedule) {
             Some(latency) => self.record_latency(frame, latency),
-            // It was dropped itself, after so long.
-            None => self.frames.corrected.record(frame.end().saturating_sub(frame.planned)),
+            // Whoever asked for a dropped frame waited until it was given up.
+            None => self.frames.corrected.record(ns_until_end),
         }
 
         if self.frames.last.len() < MAX_KEPT_FRAMES {
             self.frames.last.push(frame);
         }
         self.first_planned = self.first_planned.min(frame.planned);
-        self.before = Some(frame);
+        self.previous = Some(frame);
     }
 
     fn record_latency(&mut self, frame: Frame, latency: u64) {
         let schedule = self.frames.schedule;
-        if let Some(before) = self.before.and_then(|before| before.latency(&schedule)) {
-            self.frames.jitter.record(latency.abs_diff(before));
+        let previous = self.previous.and_then(|previous| previous.latency(&schedule));
+        if let Some(previous) = previous {
+            self.frames.jitter.record(latency.abs_diff(previous));
         }
         self.frames.latency.record(latency);
         self.frames.corrected.record(latency);
@@ -209,15 +210,15 @@ impl Recorder {
         self.keep_if_among_worst(frame, latency);
     }
 
-    /// Records the slots between the frame before and `until` that were passed over: each would
-    /// have waited until that frame was over.
+    /// Records the slots between the previous frame and `until` that had no frame: whoever asked
+    /// for one waited until the previous frame was over.
     fn record_omitted(&mut self, until: u64) {
         let period = self.frames.schedule.period;
-        let Some(before) = self.before else { return };
+        let Some(previous) = self.previous else { return };
 
-        let mut planned = before.planned + period;
-        while period > 0 && planned < until && planned < before.end() {
-            self.frames.corrected.record(before.end() - planned);
+        let mut planned = previous.planned + period;
+        while period > 0 && planned < until && planned < previous.end() {
+            self.frames.corrected.record(previous.end() - planned);
             planned += period;
         }
     }
@@ -245,10 +246,10 @@ impl Recorder {
 
     /// What was recorded; the frames of the last second only if a limit `broke`.
     pub fn finish(mut self, broke: Option<u64>) -> Frames {
-        if let Some(before) = self.before {
+        if let Some(last) = self.previous {
             let slots = self.slots_after_last() + 1;
             let period = self.frames.schedule.period;
-            self.record_omitted(before.planned.saturating_add(period.saturating_mul(slots)));
+            self.record_omitted(last.planned.saturating_add(period.saturating_mul(slots)));
         }
 
         self.frames.broke = broke;
@@ -261,13 +262,12 @@ impl Recorder {
     /// The number of slots of the schedule after the last frame.
     fn slots_after_last(&self) -> u64 {
         let schedule = &self.frames.schedule;
-        let Some(before) = self.before.filter(|_| schedule.period > 0) else {
+        let Some(last) = self.previous.filter(|_| schedule.period > 0) else {
             return 0;
         };
 
         // The nearest slot.
-        let last_slot =
-            (before.planned - self.first_planned + schedule.period / 2) / schedule.period;
+        let last_slot = (last.planned - self.first_planned + schedule.period / 2) / schedule.period;
         schedule.planned.saturating_sub(last_slot + 1)
     }
 }

@@ -63,7 +63,7 @@ pub use reader::{Head, has_trials, head, journal_file, parse, read};
 pub use redact::{Redactor, Replaced};
 pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, Sort, TimeUnit, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};
-pub use store::{Listed, Store, first_line, last_line, today};
+pub use store::{Listed, Store, read_end, read_run, today};
 pub use topology::{Cpu, Topology};
 pub use trial::{
     Background, Copy, Execution, NoValue, Printed, Region, Score, Slice, StartTimes, Trial, Usage,

@@ -5,7 +5,8 @@ use anyhow::{Result, ensure};
 
 use super::{Cell, Copy, Execution, Frames, Profile, Record, Sample, Trial};
 
-/// Two years: whatever is timed takes less.
+/// Two years: whatever is timed takes less. Counts of instructions and other events of a processor
+/// have the same limit.
 const MAX_NS: u64 = 1 << 56;
 
 /// For counts that are added up in whole numbers. 65,536 of the largest fit 64 bits.

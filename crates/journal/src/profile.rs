@@ -10,8 +10,8 @@ pub struct Profile {
     pub cell: usize,
     /// The executions, in their order.
     pub executions: Vec<Sampled>,
-    /// The functions in which all commands of the run spent the most time; the same, in the same
-    /// order, for each command.
+    /// The functions in which all commands of the run together spent the most time: the same ones,
+    /// in the same order, for each command.
     pub functions: Vec<SampledFunction>,
     /// The names that stacks refer to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -31,7 +31,7 @@ impl Profile {
     /// Checks that each function has a time for each execution, and each frame of a stack a name.
     ///
     /// # Errors
-    /// One has not.
+    /// A function or a frame lacks one.
     pub(super) fn check(&self) -> Result<()> {
         for function in &self.functions {
             ensure!(

@@ -1,4 +1,4 @@
-//! Reading a journal: whole, cut short at any byte, or of a later minor version.
+//! Reads a journal: whole, cut short at any byte, or of a later minor version.
 //!
 //! The writer appends lines whole, so a last line without its end is one that was cut, and does not
 //! count. Lines before the first that is a run are a banner, such as a login prints into a pipe;
@@ -226,7 +226,8 @@ impl Journal {
     /// Adds the record of the next line.
     ///
     /// # Errors
-    /// The record is of a cell that has not come, or not the one that must come next.
+    /// The record is of a cell that has not come, does not follow those before it, or is not one
+    /// that this version can read.
     fn add(&mut self, record: Record) -> Result<()> {
         match record {
             Record::Run(run) => {

@@ -2,8 +2,8 @@
 //!
 //! A [`Redactor`] knows the names that a journal may give away (of its host, its node and its user)
 //! and the forms of words that no other machine has (addresses, serial numbers). It takes both out
-//! of a text. [`Journal::redact`] has it go over the texts of a journal, and takes out paths, too.
-//! Whoever publishes other people's journals has it go over everything that is left.
+//! of a text. [`Journal::redact`] applies it to the texts of a journal, and takes out paths, too.
+//! Whoever publishes other people's journals applies it to everything that is left.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -63,9 +63,9 @@ impl Redactor {
     /// A redactor of the names in a journal; `alias` stands for its host and its node.
     pub fn new(journal: &Journal, alias: &str, is_thorough: bool) -> Redactor {
         let mut names = Vec::new();
-        if !journal.run.is_redacted() {
+        if !journal.is_redacted() {
             let host = &journal.run.host;
-            // `web1` of `web1.example.org`.
+            // `web1` for `web1.example.org`.
             let short_host = host.split('.').next().unwrap_or_default();
             let node = journal.run.fleet.as_ref().map_or("", |attempt| &*attempt.id.node);
             for name in [host, short_host, node] {
@@ -81,7 +81,7 @@ impl Redactor {
         }
 
         names.retain(|Name { name, .. }| !name.is_empty());
-        // A name that begins with another is replaced first.
+        // Longer names first: once `web1` is replaced, `web1.example.org` is no longer found.
         names.sort_by_key(|Name { name, .. }| std::cmp::Reverse(name.len()));
         Redactor { alias: alias.to_owned(), names, is_thorough, replaced: Replaced::new() }
     }
@@ -131,6 +131,12 @@ impl Redactor {
 }
 
 impl Journal {
+    /// True if the journal no longer says whose machine it was. A host may really be called as the
+    /// stand-in for all is; its facts tell.
+    pub fn is_redacted(&self) -> bool {
+        self.run.is_redacted() && PRIVATE_FACTS.iter().all(|name| self.facts.value(name).is_none())
+    }
+
     /// Takes out the user, the host, the control group, paths, addresses and serial numbers, in
     /// facts, the command line and all messages. Figures and what they were measured on stay.
     pub fn redact(&mut self) {
@@ -138,7 +144,7 @@ impl Journal {
         self.redact_with(&mut redactor);
     }
 
-    /// [`Journal::redact`] by a redactor of the caller's, whose alias the host gets.
+    /// [`Journal::redact`] with the caller's redactor, whose alias replaces the host.
     pub fn redact_with(&mut self, redactor: &mut Redactor) {
         self.redact_run(redactor);
         self.redact_facts(redactor);
@@ -236,7 +242,7 @@ fn redact_trial(trial: &mut Trial, redactor: &mut Redactor) {
 }
 
 impl Run {
-    /// True if the run no longer says whose machine it was.
+    /// True if the run has the stand-in for a host.
     pub fn is_redacted(&self) -> bool {
         self.host == HOST
     }
@@ -293,28 +299,44 @@ fn replace_name(text: &str, name: &str, alias: &str, is_anywhere: bool) -> (Stri
     (replaced, count)
 }
 
-/// A text without absolute paths and those below the home; the kernel's own stay.
+/// A text without absolute paths and those below a home; the kernel's own stay.
 fn without_paths(text: &str) -> String {
-    text.split(' ').map(without_path).collect::<Vec<_>>().join(" ")
+    let mut cleaned = String::with_capacity(text.len());
+    for part in text.split_inclusive(char::is_whitespace) {
+        let word = part.trim_end_matches(char::is_whitespace);
+        cleaned += &without_path(word);
+        cleaned += &part[word.len()..];
+    }
+    cleaned
 }
 
-/// A word without the path that it ends in.
+/// A word with [`PATH`] in place of the path that it ends in.
 fn without_path(word: &str) -> Cow<'_, str> {
-    let Some(start) = word.find("~/").or_else(|| word.find('/')) else {
-        return word.into();
-    };
+    let start = word.char_indices().find(|(at, _)| begins_path(&word[..*at], &word[*at..]));
+    let Some((start, _)) = start else { return word.into() };
 
     let (before, path) = word.split_at(start);
-    // Elsewhere a slash is part of words: `read/write`.
-    let begins_path = before.is_empty()
-        || before.starts_with('-')
-        || before.ends_with(['=', '\'', '"', '(', '[', '`', '.', ',']);
-    let is_kernels = path.starts_with("/proc/") || path.starts_with("/sys/");
-    if !begins_path || is_kernels {
+    if path.starts_with("/proc/") || path.starts_with("/sys/") {
         return word.into();
     }
-
+    // The dots of `./x` and `../x` belong to the path.
     format!("{}{PATH}", before.trim_end_matches('.')).into()
+}
+
+/// True if a path begins with `rest`, which follows `before` in a word: `/x`, `~/x` or `~user/x`.
+fn begins_path(before: &str, rest: &str) -> bool {
+    /// After anything else a slash is part of a word: `read/write`.
+    const SEPARATORS: [char; 15] =
+        ['=', '\'', '"', '(', '[', '{', '`', '.', ',', ':', ';', '<', '>', '|', '&'];
+
+    let is_absolute = rest.starts_with('/');
+    let is_below_home = rest.strip_prefix('~').is_some_and(|rest| {
+        rest.starts_with('/') || (rest.starts_with(char::is_alphabetic) && rest.contains('/'))
+    });
+    let is_separate = before.is_empty() || before.ends_with(SEPARATORS);
+    // `-I/x`
+    let follows_option = is_absolute && before.starts_with('-');
+    (is_absolute || is_below_home) && (is_separate || follows_option)
 }
 
 /// True if a word is an address of the network or of mail: `10.0.0.1`, `fe80::1`,
@@ -378,6 +400,16 @@ mod tests {
         );
         assert_eq!(without_paths("'/srv/data' is full; ~/x"), "'PATH is full; PATH");
         assert_eq!(without_paths("cc -I/home/me/include /sysdata/me"), "cc -IPATH PATH");
+        for (text, cleaned) in [
+            ("file:///home/me", "file:PATH"),
+            ("-v x:/home/me", "-v x:PATH"),
+            ("2>/tmp/x <../y", "2>PATH <PATH"),
+            ("~anna/x\t/srv/a\n", "PATH\tPATH\n"),
+            ("read/write,/home/me", "read/write,PATH"),
+            ("~30/s and 5 MB/s", "~30/s and 5 MB/s"),
+        ] {
+            assert_eq!(without_paths(text), cleaned, "{text}");
+        }
     }
 
     #[test]
@@ -400,6 +432,19 @@ mod tests {
         assert_eq!(journal.run.comment, "user on host, ADDRESS; disk SERIAL");
         let names: Vec<&str> = journal.facts.iter().map(|fact| &*fact.name).collect();
         assert_eq!(names, ["processor.model"]);
+    }
+
+    #[test]
+    fn a_machine_that_is_called_host_is_redacted() {
+        let mut journal = Journal::default();
+        journal.run.host = HOST.to_owned();
+        let fact = Fact::new(["system.user", "", ""], "anna (uid 1000)".to_owned(), None);
+        journal.facts = [fact].into_iter().collect();
+
+        assert!(!journal.is_redacted());
+        journal.redact();
+
+        assert!(journal.is_redacted());
     }
 
     #[test]

@@ -254,7 +254,7 @@ impl Run {
 pub struct NodeId {
     /// The node's name, as the engine has it.
     pub node: String,
-    /// Which of the node's tasks; may be empty.
+    /// The task's name among those of the node; may be empty.
     #[serde(default)]
     pub task: String,
 }
@@ -275,11 +275,11 @@ pub struct Attempt {
 /// The build of the measured programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// native or portable.
+    /// `native` or `portable`.
     pub name: String,
-    /// The compiler's first line of `--version`.
+    /// The first line of the compiler's `--version`.
     pub compiler: String,
-    /// The flags every program was built with.
+    /// The compiler's flags for every program.
     pub flags: String,
     /// SHA-256 over sources, compiler and flags: equal hashes are equal builds.
     pub hash: String,

@@ -14,7 +14,7 @@ use words::nearest;
 /// The free space without which no run begins: a long run's journal is a few megabytes.
 const MIN_FREE_BYTES: u64 = 16 << 20;
 
-/// The number of runs of a host and a day.
+/// The maximum number of runs of a host on one day.
 const MAX_RUNS_PER_DAY: u32 = 9999;
 
 /// Characters of a host's name that are part of a run's name.
@@ -33,7 +33,7 @@ pub struct Listed {
     pub name: String,
     /// Its directory.
     pub path: PathBuf,
-    /// The first line of its journal, unless that cannot be read.
+    /// The run that its journal begins with, unless that cannot be read.
     pub run: Option<Run>,
 }
 
@@ -117,7 +117,7 @@ impl Store {
     /// Every run, the one written longest ago first.
     ///
     /// # Errors
-    /// The results directory cannot be read; that there is none is an empty list.
+    /// The results directory cannot be read. If there is none, the list is empty.
     pub fn list(&self) -> Result<Vec<Listed>> {
         let why = || format!("{} cannot be read", self.root.display());
         let entries = match fs::read_dir(&self.root) {
@@ -125,7 +125,7 @@ impl Store {
             entries => entries.with_context(why)?,
         };
 
-        let mut runs = Vec::new();
+        let mut runs: Vec<(SystemTime, Listed)> = Vec::new();
         for entry in entries {
             let path = entry.with_context(why)?.path();
             let journal = path.join(FILE);
@@ -133,12 +133,14 @@ impl Store {
                 continue;
             };
 
-            // By when they were written here: an imported run describes an older day.
+            // Not when it was measured: an imported run may be of an older day.
             let written = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            runs.push((written, Listed { name, run: first_line(&journal), path }));
+            runs.push((written, Listed { name, run: read_run(&journal), path }));
         }
-        runs.sort_by(|a, b| (a.0, &a.1.name).cmp(&(b.0, &b.1.name)));
+        runs.sort_by(|(written, run), (other_written, other)| {
+            (written, &run.name).cmp(&(other_written, &other.name))
+        });
         Ok(runs.into_iter().map(|(_, run)| run).collect())
     }
 
@@ -227,14 +229,14 @@ impl Store {
     }
 }
 
-/// How many runs before the latest a name stands for: 3 for `latest~3`.
+/// The number of runs after the one that a name stands for: 3 for `latest~3`.
 fn back_from_latest(name: &str) -> Option<usize> {
     let rest = name.strip_prefix("latest")?;
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
 
-/// How a run ended, by the last line of its journal; `None` if that does not say so.
-pub fn last_line(journal: &Path) -> Option<Ended> {
+/// How a run ended, by the last line of its journal; `None` if that does not say it.
+pub fn read_end(journal: &Path) -> Option<Ended> {
     /// Enough for the last line, which is short.
     const TAIL_BYTES: u64 = 4096;
 
@@ -252,7 +254,7 @@ pub fn last_line(journal: &Path) -> Option<Ended> {
 }
 
 /// The run that a journal begins with; `None` if there is none that this version can read.
-pub fn first_line(journal: &Path) -> Option<Run> {
+pub fn read_run(journal: &Path) -> Option<Run> {
     match head(journal).ok()? {
         Head::Run(run, _) => run.map(|run| *run),
         Head::Other(_) => None,

@@ -1,4 +1,5 @@
-//! The data of one measurement.
+//! The data of one measurement. Moments within it are in ns since the common start, at which the
+//! windows of all its copies are planned to open.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -199,20 +200,20 @@ pub struct Usage {
 /// The count of an execution's numbers in the journal, without those of a region.
 const EXECUTION_NUMBERS: usize = 11;
 
-/// One execution of a command in a process of its own. Times are in ns, from the common start. In
-/// the journal it is an array of 11 numbers, or 13 with a region.
+/// One execution of a command in a process of its own. Moments are in ns since the common start,
+/// durations in ns. In the journal it is an array of 11 numbers, or 13 with a region.
 #[derive(Debug, Clone, std::marker::Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct Execution {
     /// The round of its window: executions of a round are neighbours in time.
     pub round: u64,
-    /// When it was started.
+    /// The moment of its start.
     pub start: u64,
-    /// When it had ended.
+    /// The moment when it had ended.
     pub end: u64,
     /// User time of the command and of the children it waited for.
     pub user: u64,
-    /// System time of these.
+    /// System time of the same.
     pub system: u64,
     /// Page faults without I/O.
     pub minor_faults: u64,
@@ -230,7 +231,7 @@ pub struct Execution {
     pub region: Option<Region>,
 }
 
-/// The part of an execution that its command has marked; in ns, from the common start.
+/// The part of an execution that its command has marked, in ns since the common start.
 #[derive(Debug, Clone, std::marker::Copy, Default, PartialEq, Eq)]
 pub struct Region {
     /// When it began.
@@ -323,11 +324,11 @@ impl From<Execution> for Vec<u64> {
 pub struct Printed {
     /// The command's name for the figure.
     pub name: String,
-    /// Empty where the command says none.
+    /// Its unit; empty if the command states none.
     pub unit: String,
-    /// Says whether more or less is better.
+    /// The kind of number, which says whether more or less is better.
     pub metric: Metric,
-    /// The number of copies or threads behind it, where the command says one.
+    /// The number of copies or threads behind it, if the command states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies: Option<u32>,
     /// The round of each execution that printed it, and the number.

@@ -1,4 +1,4 @@
-//! Appending to a journal. A line is written whole or not at all, and only if a reader will take
+//! Appends to a journal. A line is written whole or not at all, and only if a reader will accept
 //! it.
 
 use std::fs::File;

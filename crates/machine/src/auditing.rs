@@ -12,8 +12,8 @@ use rustix::fs::OFlags;
 
 use super::{Machine, kernel};
 
-/// Written before auditing is switched on. It goes with /run; in case that is on a disk, it holds
-/// the boot.
+/// The file that is written before auditing is switched on. It vanishes with /run at a reboot; in
+/// case that is on a disk, it holds the id of the boot.
 const MARK: &str = "/run/unixmark/audit-was-on";
 
 /// The state of auditing as it shows without asking the kernel, which needs root.
@@ -33,22 +33,21 @@ pub enum State {
     Unknown,
 }
 
-/// The state of auditing; `None` where /proc is not there.
+/// The state of auditing; `None` without /proc.
 pub fn state(machine: &Machine) -> Option<State> {
     machine.read("/proc/self/status")?;
-    // Being set or not, the login id exists only in a kernel that can audit.
+    // Only a kernel that can audit has the file of the login id, be that set or not.
     if !machine.exists("/proc/self/loginuid") {
         return Some(State::Missing);
     }
 
-    let by_option = match kernel::option(machine, "audit").as_deref() {
-        Some("0" | "off") => Some(State::Off),
-        Some("1" | "on") => Some(State::On),
-        _ => None,
-    };
-    let by_process = || is_running(machine, "auditd").then_some(State::Daemon);
-    let by_history = || was_on(machine).map(|_| State::WasOn);
-    Some(by_option.or_else(by_process).or_else(by_history).unwrap_or(State::Unknown))
+    Some(match kernel::option(machine, "audit").as_deref() {
+        Some("0" | "off") => State::Off,
+        Some("1" | "on") => State::On,
+        _ if is_running(machine, "auditd") => State::Daemon,
+        _ if sign_it_was_on(machine).is_some() => State::WasOn,
+        _ => State::Unknown,
+    })
 }
 
 /// True if a process of this name can be seen from here.
@@ -57,8 +56,8 @@ fn is_running(machine: &Machine, name: &str) -> bool {
     machine.numbered("/proc", "").iter().any(|pid| comm(pid).as_deref() == Some(name))
 }
 
-/// The sign that auditing was on since the machine started; `None` if there is none.
-pub fn was_on(machine: &Machine) -> Option<String> {
+/// A sign that auditing was on at some time since the machine started; `None` if there is none.
+pub fn sign_it_was_on(machine: &Machine) -> Option<String> {
     if machine.read(MARK).is_some_and(|boot| boot == machine.boot()) {
         return Some(format!("{MARK} is there"));
     }
@@ -82,8 +81,8 @@ pub fn mark(machine: &Machine) -> Result<(), String> {
     files::write(mark, machine.boot() + "\n").map_err(failed)
 }
 
-/// True if the kernel's log says that auditing was switched on; it does if nobody received
-/// the record.
+/// True if the kernel's log says that auditing was switched on. It has the record if no daemon
+/// received that.
 fn log_says_switched_on(path: &Path) -> bool {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let Ok(mut log) = files::options().read(true).custom_flags(flags).open(path) else {

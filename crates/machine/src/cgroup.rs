@@ -1,5 +1,5 @@
-//! Control groups, versions 1 and 2: the limits of those that this process is in, and the files
-//! that limits are written to.
+//! Control groups, versions 1 and 2: the limits of the groups that this process is in, and the
+//! files to which limits are written.
 //!
 //! A limit binds everything below it, so the one in force is the smallest on the way from the
 //! process's own group up to the top that is visible from here.
@@ -14,7 +14,7 @@ use super::{Machine, mounts};
 /// page size.
 const MIN_NO_LIMIT: u64 = 1 << 62;
 
-/// The µs of a period of version 2 that has no period in its file: the kernel's default.
+/// The period in µs of a quota in version 2 whose file states none: the kernel's default.
 const DEFAULT_PERIOD_US: f64 = 100_000.0;
 
 /// `v1`, `v2`, or `hybrid` where version 1 has the controllers and version 2 is mounted, too.
@@ -49,11 +49,11 @@ pub fn controller(limit: &CgroupLimit) -> &'static str {
     }
 }
 
-/// The files of a limit, and what each holds. Version 1 has shares of 1024 where version 2
-/// has weights of 100.
-pub fn settings(limit: &CgroupLimit, v2: bool) -> Vec<(&'static str, String)> {
-    match (limit, v2) {
-        (CgroupLimit::Quota(quota), _) => quota_settings(*quota, v2),
+/// The files of a limit, and what each holds. A weight of 100 in version 2 is 1024 shares in
+/// version 1, which has no fewer than 2.
+pub fn settings(limit: &CgroupLimit, is_v2: bool) -> Vec<(&'static str, String)> {
+    match (limit, is_v2) {
+        (CgroupLimit::Quota(quota), _) => quota_settings(*quota, is_v2),
         (CgroupLimit::Weight(weight), true) => vec![("cpu.weight", weight.to_string())],
         (CgroupLimit::Weight(weight), false) => {
             vec![("cpu.shares", (u64::from(*weight) * 1024 / 100).max(2).to_string())]
@@ -70,17 +70,17 @@ pub fn settings(limit: &CgroupLimit, v2: bool) -> Vec<(&'static str, String)> {
 /// The files of a quota. The burst has a file of its own, since Linux 5.14.
 fn quota_settings(
     Quota { percent, period, burst }: Quota,
-    v2: bool,
+    is_v2: bool,
 ) -> Vec<(&'static str, String)> {
     let quota = percent * period / 100;
-    let mut settings = match v2 {
+    let mut settings = match is_v2 {
         true => vec![("cpu.max", format!("{quota} {period}"))],
         false => {
             vec![("cpu.cfs_period_us", period.to_string()), ("cpu.cfs_quota_us", quota.to_string())]
         }
     };
     if burst > 0 {
-        let file = if v2 { "cpu.max.burst" } else { "cpu.cfs_burst_us" };
+        let file = if is_v2 { "cpu.max.burst" } else { "cpu.cfs_burst_us" };
         settings.push((file, burst.to_string()));
     }
     settings

@@ -2,25 +2,26 @@
 
 use super::Machine;
 
-/// Returns what catalogue/processors.toml knows cores by: implementer and part of MIDR on Arm,
+/// The key of the cores in catalogue/processors.toml: implementer and part of MIDR on Arm,
 /// `cpu` on POWER, `uarch` on RISC-V, `Model Name` on LoongArch; `None` on others, and if cores are
 /// of several kinds.
 pub fn core_id(machine: &Machine) -> Option<String> {
     let cpuinfo = machine.read("/proc/cpuinfo")?;
     let [implementer, part, uarch, cpu] =
-        ["CPU implementer", "CPU part", "uarch", "cpu"].map(|key| common(&cpuinfo, key));
+        ["CPU implementer", "CPU part", "uarch", "cpu"].map(|key| common_value(&cpuinfo, key));
     if let Some((implementer, part)) = implementer.zip(part) {
         return Some(format!("{implementer} {part}").to_lowercase());
     }
 
     let power =
         cpu.filter(|cpu| cpu.starts_with("POWER")).and_then(|cpu| cpu.split([',', ' ']).next());
-    let model = common(&cpuinfo, "Model Name").or_else(|| common(&cpuinfo, "model name"));
+    let model =
+        common_value(&cpuinfo, "Model Name").or_else(|| common_value(&cpuinfo, "model name"));
     uarch.or(power).or(model.filter(|name| name.starts_with("Loongson"))).map(str::to_owned)
 }
 
 /// The value of a key, if there is one and it is the same wherever it occurs.
-fn common<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+fn common_value<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
     let values = cpuinfo
         .lines()
         .filter_map(|line| line.split_once(':'))

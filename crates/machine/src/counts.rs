@@ -6,17 +6,18 @@ use super::{Machine, parse};
 /// Minimum bytes of memory that stay with other programs.
 const MIN_SPARE_BYTES: u64 = 256 << 20;
 
-/// CPUs that are online, whoever may use them; at least 1.
+/// The number of CPUs that are online, whoever may use them; at least 1.
 pub fn cpus_online(machine: &Machine) -> u32 {
     u32::try_from(online(machine).len()).unwrap_or(u32::MAX).max(1)
 }
 
-/// CPUs that are online and that this process may run on (affinity and cpusets); at least 1.
+/// The number of CPUs that are online and that this process may run on (affinity and cpusets); at
+/// least 1.
 pub fn cpus_usable(machine: &Machine) -> u32 {
     u32::try_from(cpus_allowed(machine).len()).unwrap_or(u32::MAX).max(1)
 }
 
-/// The first CPU that is online and that this process may run on.
+/// The number of the first CPU that is online and that this process may run on; 0 if none is known.
 pub fn first_usable(machine: &Machine) -> u32 {
     cpus_allowed(machine).first().and_then(|cpu| u32::try_from(*cpu).ok()).unwrap_or(0)
 }
@@ -24,7 +25,7 @@ pub fn first_usable(machine: &Machine) -> u32 {
 /// The numbers of the CPUs that are online and that this process may run on.
 pub fn cpus_allowed(machine: &Machine) -> Vec<usize> {
     let mut cpus = online(machine);
-    // The mask may name CPUs that could be plugged in but are not there.
+    // The list may name CPUs that could be plugged in but are not there.
     if let Some(allowed) =
         machine.field("/proc/self/status", "Cpus_allowed_list").map(|list| parse::cpu_list(&list))
     {
@@ -41,7 +42,7 @@ pub fn copies_limit(machine: &Machine) -> Option<u64> {
 
 /// Bytes of memory that a program may take without pushing others out: what is available on the
 /// machine and in the control groups, less a twentieth of the whole, or 256 MiB, which stays.
-/// `None` where the kernel does not tell.
+/// `None` if the kernel does not report it.
 pub fn memory_free(machine: &Machine) -> Option<u64> {
     let mut memories = cgroup::memories(machine);
     if let (Some(limit), Some(left)) = (machine.memory("MemTotal"), machine.memory("MemAvailable"))

@@ -1,10 +1,10 @@
 //! The machine's own figures of its energy: RAPL's counters, or a sensor chip's counter or meter of
 //! power.
 //!
-//! Counted are the processor packages, with the memory that has a counter of its own; `core` and
-//! `uncore` are parts of a package, and `psys` has the packages in it
-//! (Documentation/power/powercap/powercap.rst). Of sensor chips one is taken, since no file says
-//! which of their channels include others, and none of graphics cards.
+//! Of RAPL's domains, the processor packages are counted, and memory that has a counter of its own:
+//! `core` and `uncore` are parts of a package, and `psys` has the packages in it
+//! (Documentation/power/powercap/powercap.rst). Of sensor chips only one is taken, since no file
+//! says which of their channels include others, and never a graphics card's.
 
 use std::io::ErrorKind;
 

@@ -87,21 +87,23 @@ fn field<'a>(block: &'a str, key: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-/// The line that uptime(1) prints, with UnixBench's addition.
+/// The line of uptime(1), which however prints minutes alone in the first hour; and UnixBench's
+/// `; runlevel`, which stays empty.
 fn uptime_line(machine: &Machine) -> Option<String> {
-    let up = machine.read("/proc/uptime")?;
-    let minutes = up.split('.').next()?.parse::<u64>().ok()? / 60;
-    let loads: Vec<String> =
-        machine.read("/proc/loadavg")?.split_whitespace().take(3).map(str::to_owned).collect();
-    let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
+    let uptime = machine.read("/proc/uptime")?;
+    let minutes_up = uptime.split('.').next()?.parse::<u64>().ok()? / 60;
+    let (days, hours, minutes) = (minutes_up / 1440, minutes_up / 60 % 24, minutes_up % 60);
     let days = match days {
         0 => String::new(),
         1 => "1 day, ".to_owned(),
         days => format!("{days} days, "),
     };
+    let loads = machine.read("/proc/loadavg")?;
+    let loads: Vec<&str> = loads.split_whitespace().take(3).collect();
+    let user_count = count_users(machine);
+    let users = format!("{user_count:>2} user{}", if user_count > 1 { "s" } else { "" });
+
     let now = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-    let users = count_users(machine);
-    let users = format!("{users:>2} user{}", if users > 1 { "s" } else { "" });
     Some(format!(
         "{now} up {days}{hours:>2}:{minutes:02}, {users},  load average: {}; runlevel ",
         loads.join(", ")

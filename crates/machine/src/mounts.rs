@@ -70,7 +70,7 @@ impl Mount {
     }
 }
 
-/// Returns where something is mounted at a directory of this machine or below it.
+/// A directory of this machine, at `folder` or below it, where something is mounted.
 pub fn mounted_below(folder: &Path) -> Option<PathBuf> {
     let folder = std::fs::canonicalize(folder).ok()?;
     let mut points = all(&Machine::here()).into_iter().map(|mount| PathBuf::from(mount.point));
@@ -117,24 +117,25 @@ pub fn space(machine: &Machine, dir: &Path) -> Option<(u64, u64)> {
     Some((bytes(stat.f_bavail)?, bytes(stat.f_blocks)?))
 }
 
-/// A file of the block device below `mount`, such as `queue/rotational`.
+/// A file in /sys of the block device of `mount`, such as `queue/rotational`.
 pub fn device_file(machine: &Machine, mount: &Mount, file: &str) -> Option<String> {
     device_places(mount).iter().find_map(|place| machine.read(&format!("{place}/{file}")))
 }
 
-/// The places in /sys where the block device below `mount` may be: btrfs and its like have
-/// a device number of their own, so the name is the second way in. A partition has no queue: its
-/// parent has.
+/// The folders in /sys where the files of the block device of `mount` may be: by its number, and by
+/// its name, since btrfs and its like have numbers of their own. Each is followed by its
+/// parent, since of a disk and its partitions only the disk has a `queue`.
 fn device_places(mount: &Mount) -> Vec<String> {
-    let name = mount.source.rsplit('/').next().unwrap_or_default();
     let mut places = vec![format!("/sys/dev/block/{}", mount.device)];
-    if !name.is_empty() {
+    // `server:/export/sda` is a disk of another machine.
+    if let Some(path) = mount.source.strip_prefix("/dev/") {
+        let name = path.rsplit('/').next().unwrap_or(path);
         places.push(format!("/sys/class/block/{name}"));
     }
     places.iter().flat_map(|place| [place.clone(), format!("{place}/..")]).collect()
 }
 
-/// The directory in /sys of the block device that `dir` lies on; none of what is in memory or on
+/// The directory in /sys of the block device that `dir` lies on; `None` if `dir` is in memory or on
 /// another machine.
 pub fn device_folder(machine: &Machine, dir: &Path) -> Option<PathBuf> {
     let places = device_places(&containing(machine, dir)?);

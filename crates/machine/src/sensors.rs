@@ -110,9 +110,9 @@ impl Sensors {
             limits: SensorLimits::default(),
             last: None,
         };
-        let drivers = sensors.find_chips();
-        sensors.find_zones(&drivers);
-        sensors.find_rapl();
+        let drivers = sensors.add_chips();
+        sensors.add_zones(&drivers);
+        sensors.add_rapl();
         sensors.counters.extend(find_memory_error_counters(machine));
         sensors
     }
@@ -140,7 +140,7 @@ impl Sensors {
         counts.join(", ")
     }
 
-    /// Reads all sensors. `at` is the moment in seconds, by any clock that goes on.
+    /// Reads all sensors. `at` is the moment in seconds, by any monotonic clock.
     pub fn read(&mut self, at: f64) -> Reading {
         let sample = noise::sample(&self.machine);
         let passed = self.last.as_ref().map_or(0.0, |last| at - last.at);
@@ -182,15 +182,13 @@ impl Sensors {
 
     /// The clock of each CPU in MHz.
     fn read_frequencies(&self) -> Vec<(u32, f64)> {
-        let mut mhz: Vec<(u32, f64)> = self
-            .clocks
-            .iter()
-            .filter_map(|clock| {
-                Some((clock.cpu, read_finite(&self.machine, &clock.path)? / 1000.0))
-            })
-            .collect();
-        mhz.retain(|(_, mhz)| (1.0..100_000.0).contains(mhz));
-        mhz
+        let mut clocks = Vec::new();
+        for ClockFile { cpu, path } in &self.clocks {
+            let mhz = read_finite(&self.machine, path).map(|khz| khz / 1000.0);
+            let mhz = mhz.filter(|mhz| (1.0..100_000.0).contains(mhz));
+            clocks.extend(mhz.map(|mhz| (*cpu, mhz)));
+        }
+        clocks
     }
 
     fn read_counters(&self) -> BTreeMap<String, u64> {
@@ -212,8 +210,8 @@ impl Sensors {
         states
     }
 
-    /// Finds the sensor chips. Returns the drivers that have temperatures.
-    fn find_chips(&mut self) -> BTreeSet<String> {
+    /// Adds the sensors of chips. The result is the drivers that have temperatures.
+    fn add_chips(&mut self) -> BTreeSet<String> {
         let mut drivers = BTreeSet::new();
         for chip in self.machine.numbered(HWMON, "hwmon") {
             let folder = format!("{HWMON}/{chip}");
@@ -249,8 +247,8 @@ impl Sensors {
         drivers
     }
 
-    /// Finds the thermal zones, except those that a sensor chip of one of `drivers` shows too.
-    fn find_zones(&mut self, drivers: &BTreeSet<String>) {
+    /// Adds the thermal zones, except those that a sensor chip of one of `drivers` shows too.
+    fn add_zones(&mut self, drivers: &BTreeSet<String>) {
         for zone in self.machine.numbered(THERMAL, "thermal_zone") {
             let folder = format!("{THERMAL}/{zone}");
             let kind = to_short_line(&self.machine.read(&format!("{folder}/type")).unwrap_or(zone));
@@ -275,12 +273,13 @@ impl Sensors {
         }
     }
 
-    /// Adds a sensor if its temperature can be real. Its limit is the first file with a sane one.
+    /// Adds the sensor at `path` if its temperature can be real. Its limit is the first one in the
+    /// files `limit_paths` that can be real.
     fn add_temperature<'a>(
         &mut self,
         name: String,
         path: String,
-        limits: impl Iterator<Item = &'a str>,
+        limit_paths: impl Iterator<Item = &'a str>,
     ) {
         let machine = &self.machine;
         let celsius = |path: &str| machine.number::<f64>(path).map(|value| value / 1000.0);
@@ -290,16 +289,16 @@ impl Sensors {
 
         let name = make_unique(name, self.temperatures.iter().map(|probe| &probe.name));
         // A limit of 0 or of thousands of degrees was never set.
-        if let Some(limit) = limits.filter_map(celsius).find(|limit| (20.0..=150.0).contains(limit))
-        {
+        let limit = limit_paths.filter_map(celsius).find(|limit| (20.0..=150.0).contains(limit));
+        if let Some(limit) = limit {
             self.limits.temperature.insert(name.clone(), limit);
         }
         self.temperatures.push(Probe { name, path, divisor: 1000.0 });
     }
 
-    /// Finds RAPL's counters of energy: packages and their parts. Only root may read them since
+    /// Adds RAPL's counters of energy: packages and their parts. Only root may read them since
     /// Linux 5.10.
-    fn find_rapl(&mut self) {
+    fn add_rapl(&mut self) {
         let machine = self.machine.clone();
         for domain in rapl_domains(&machine) {
             if machine.number::<f64>(&domain.counter.path).is_none() {

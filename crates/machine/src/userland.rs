@@ -11,7 +11,7 @@ pub const LOCALE: &str = "en_US.utf8";
 /// First word of /usr/lib/locale/locale-archive (glibc, `AR_MAGIC`).
 const ARCHIVE_MAGIC: u32 = 0xde02_0109;
 
-/// The names in an archive of every locale there is take some 30 kB.
+/// More than the names in an archive of every locale have, which is some 30 kB.
 const MAX_NAME_BYTES: u32 = 1 << 20;
 
 /// A value of os-release, without its quotes.
@@ -46,8 +46,8 @@ pub fn locale_installed(machine: &Machine) -> bool {
         || archived_names(machine).is_some_and(|names| names.contains(&LOCALE.to_string()))
 }
 
-/// The names in the locale archive. The archive may have hundreds of megabytes; its head says
-/// where the names are: words 5 and 6 of it, offset and bytes used.
+/// The names in the locale archive, which may have hundreds of megabytes, so only its head and the
+/// names are read. Words 5 and 6 of the head are the names' offset and their number of bytes.
 fn archived_names(machine: &Machine) -> Option<Vec<String>> {
     let mut file = File::open(machine.path("/usr/lib/locale/locale-archive")).ok()?;
     let mut head = [0; 28];

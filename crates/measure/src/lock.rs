@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 
 use files::Lock;
 
-/// The file that runs lock which want the machine alone.
+/// The file that a run locks which needs the machine alone.
 const LOCK: &str = "alone.lock";
 
 /// Reserves the host for one run, until the lock is dropped.

@@ -121,7 +121,7 @@ pub(super) fn failures(
         return failures;
     }
 
-    failures.extend(failed_trials(journal));
+    failures.extend(describe_failed_trials(journal));
     failures.extend(sentences_of(Judged::Failed, judged_counts));
     if results.end == Some(Ended::Broke) {
         failures.push("the run ended at the first frame later than --break-over allows".to_owned());
@@ -174,9 +174,9 @@ fn gated_cost<'r>(results: &'r Results, gates: &[Gate]) -> Option<&'r Cost> {
     if gates.is_empty() { None } else { results.cost() }
 }
 
-/// Each error of a user's command once, since nobody has reported it yet, and the number of other
-/// trials that failed.
-fn failed_trials(journal: &Journal) -> Vec<String> {
+/// The sentences on trials that failed: each error of a user's command once, since nobody has
+/// reported it yet, and the number of the others, whose reasons the report has.
+fn describe_failed_trials(journal: &Journal) -> Vec<String> {
     let failed = journal.trials.iter().filter(|trial| trial.error.is_some());
     let (of_commands, others): (Vec<&Trial>, Vec<&Trial>) =
         failed.partition(|trial| journal.cells.get(trial.cell).is_some_and(Cell::is_of_command));
@@ -199,7 +199,9 @@ fn unknown_directions(journal: &Journal, ask: &Ask) -> Vec<String> {
     }
 
     let is_unknown = |better: &&Better| {
-        !printed.iter().any(|one| better.apply(&one.name, &one.unit, &mut one.metric.clone()))
+        !printed
+            .iter()
+            .any(|figure| better.apply(&figure.name, &figure.unit, &mut figure.metric.clone()))
     };
     let unknown = ask.better.iter().filter(is_unknown);
     unknown.map(|better| better.describe_unknown("what the commands printed")).collect()
@@ -215,7 +217,8 @@ fn explain_broken_comparison(journal: &Journal) -> Option<String> {
     }
 
     let reason = journal.trials.iter().rev().find_map(|trial| trial.error.clone())?;
-    // What a command did has its name; only of the program that executes it is this said.
+    // An error of a command begins with its name; only that of the program that executes it
+    // begins with "it".
     Some(match reason.strip_prefix("it ") {
         Some(end) => format!(
             "the program that executes the commands {end}; a command may have killed its whole \
@@ -230,23 +233,23 @@ pub(super) fn sentences_of(
     outcome: Judged,
     judged_counts: &[(Judged, String)],
 ) -> impl Iterator<Item = String> {
-    let of_outcome = judged_counts.iter().filter(move |(found, _)| *found == outcome);
+    let of_outcome = judged_counts.iter().filter(move |(judged, _)| *judged == outcome);
     of_outcome.map(|(_, sentence)| sentence.clone())
 }
 
-/// A sentence for each reason why tests failed or were skipped, with the tests.
+/// A sentence for each reason why tests failed or were skipped, with the tests; `fate` says which.
 fn describe_gaps<'a>(
     gaps: impl Iterator<Item = &'a Missing>,
     view: View,
     fate: &str,
 ) -> Vec<String> {
-    gaps.map(|gap| (&gap.reason, test_name(&gap.key, view)))
-        .unique()
-        .into_iter()
-        .grouped()
-        .into_iter()
-        .map(|(why, tests)| format!("{}: {fate}: {why}", tests.join(", ")))
-        .collect()
+    let names = gaps.map(|gap| (&gap.reason, test_name(&gap.key, view))).unique();
+
+    let mut sentences = Vec::new();
+    for (why, tests) in names.into_iter().grouped() {
+        sentences.push(format!("{}: {fate}: {why}", tests.join(", ")));
+    }
+    sentences
 }
 
 /// The name of a cell's test. Commands that are compared are conditions of one test.

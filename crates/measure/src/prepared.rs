@@ -41,7 +41,7 @@ const DEFAULT_PRECISION: f64 = 0.01;
 /// patience if that is longer.
 const MIN_SWITCH_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A run that can begin.
+/// A request as a plan, and what is to be said before it is carried out.
 #[derive(Debug)]
 pub struct Prepared<'a> {
     pub plan: Plan,
@@ -49,7 +49,7 @@ pub struct Prepared<'a> {
     pub warnings: Vec<String>,
     /// Changes that conditions leave until the next reboot.
     pub lasting: Vec<String>,
-    /// Why nothing can be measured or compared here.
+    /// Why nothing can be measured or compared here; `None` if the run can begin.
     pub obstacle: Option<String>,
     pub ask: Ask,
     pub catalogue: &'a Catalogue,
@@ -149,7 +149,7 @@ impl Prepared<'_> {
 
     /// A sentence for each reason why tests will be skipped here, with the tests.
     pub fn skipped(&self) -> Vec<String> {
-        /// More tests are counted only.
+        /// Of more tests, only the number is given.
         const MAX_LISTED_TESTS: usize = 5;
 
         let mut by_reason: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -188,7 +188,7 @@ impl Prepared<'_> {
         let tests: Vec<&Test> = plan.tests().filter(|test| !test.is_foreign()).collect();
         let mut builds = Builds::new();
         for name in plan.builds() {
-            let programs = Programs::named(self.machine, &tests, &name)?;
+            let programs = Programs::prepare_named(self.machine, &tests, &name)?;
             builds.insert(name, programs);
         }
 
@@ -222,13 +222,14 @@ impl Prepared<'_> {
         };
         let rig = Rig::new(&setting, experiment);
         let outcome = rig.and_then(|rig| self.run(rig, &mut recording, observer));
-        if let Some(text) = display.died() {
+        if let Some(text) = display.end_reason() {
             recording.warn(text, observer)?;
         }
         recording.end(outcome, self.catalogue, setup.strict, &self.ask)
     }
 
-    /// Measures on a bench that needs neither programs nor rights.
+    /// Measures on the caller's bench, such as the tests' simulated one, without programs,
+    /// conditions and display.
     ///
     /// # Errors
     /// The journal cannot be begun or read.
@@ -290,7 +291,7 @@ impl Prepared<'_> {
         }
     }
 
-    /// The request, as the journal's first line has it.
+    /// The fields of the journal's first line that the request and the plan decide.
     fn head(&self) -> Head<'_> {
         let Ask { matrix, indexes, baseline, view, findings, discard, time_unit, sort, .. } =
             &self.ask;

@@ -47,7 +47,8 @@ pub(super) struct Recording {
     pub name: String,
     directory: PathBuf,
     began: Instant,
-    /// Held until the end. The kernel releases it however the tool ends.
+    /// Reserves the host until the end, for a part of a fleet run. The kernel releases it however
+    /// the tool ends.
     _host_lock: Option<Lock>,
     /// True if another run was seen at the beginning, so that the remark is made once.
     was_shared: bool,
@@ -78,11 +79,11 @@ impl Recording {
 
         let host = machine.host_name();
         let discarded = head.discard.then(|| Discarded::new(&setup.dir)).transpose()?;
-        let (name, directory) = match &discarded {
+        let store = match &discarded {
             Some(discarded) => Store::at(Some(discarded.0.clone()))?,
             None => setup.store.clone(),
-        }
-        .create(&host, &today())?;
+        };
+        let (name, directory) = store.create(&host, &today())?;
 
         let mut writer = Writer::create(&directory)?;
         if setup.emit {

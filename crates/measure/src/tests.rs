@@ -34,14 +34,14 @@ fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Returns the ask for tests, one copy each.
+/// The ask for tests, one copy each.
 fn scores(tests: &[&str], effort: Effort) -> Ask {
     let tests = catalogue().expand(&words(tests)).unwrap();
     let procedure = Procedure::new(Purpose::Scores, effort);
     Ask { matrix: Matrix { tests, procedure, seed: 7, ..Matrix::default() }, ..Ask::default() }
 }
 
-/// Returns the ask for what a condition costs one test.
+/// The ask for what a condition costs one test.
 fn cost(gate: Option<f64>, effort: Effort) -> Ask {
     let others = catalogue().expand_conditions(&words(&["nice=5"])).unwrap();
     let Ask { matrix, .. } = scores(&["pipe"], Effort::default());
@@ -54,7 +54,7 @@ fn blocks(number: u32) -> Effort {
     Effort { kind: Kind::Quick, blocks: Some(number), ..Effort::default() }
 }
 
-/// Returns what an ask comes to on a bench.
+/// What an ask comes to on a bench.
 fn measured(ask: Ask, bench: Fake<'_>) -> Measured {
     measured_with(ask, bench, |setup| setup)
 }
@@ -66,7 +66,7 @@ fn measured_with(ask: Ask, bench: Fake<'_>, change: impl Fn(Setup) -> Setup) -> 
     prepared.measure_on(bench, &change(setup(folder.path())), &mut Notes::default()).unwrap()
 }
 
-/// Returns the number of trials of each cell.
+/// The number of trials of each cell.
 fn trials(journal: &Journal) -> Vec<usize> {
     let count = |cell: usize| journal.trials.iter().filter(|trial| trial.cell == cell).count();
     (0..journal.cells.len()).map(count).collect()
@@ -386,7 +386,7 @@ fn nothing_is_measured_that_cannot_be_shown() {
     assert_eq!((failed.unwrap_err().to_string().as_str(), notes.trials), ("no terminal", 0));
 }
 
-/// Returns the ask which of two commands is faster, and what the first does less often.
+/// The ask which of two commands is faster, and what the first does less often.
 fn ab(limits: Vec<analysis::CountLimit>) -> Ask {
     let catalogue = catalogue();
     let command = |label: &str| catalogue::Command {
@@ -410,7 +410,7 @@ fn ab(limits: Vec<analysis::CountLimit>) -> Ask {
     Ask { matrix, view: View::Ab, limits, ..Ask::default() }
 }
 
-/// Returns a bench that executes two commands, and counts these instructions of each, where it
+/// A bench that executes two commands, and counts these instructions of each, where it
 /// counts any.
 fn counting<'a>(instructions: &[Option<[u64; 2]>]) -> Fake<'a> {
     let execution = |round: u64| Execution {

@@ -66,7 +66,7 @@ impl Pin {
     pub fn order(self, topology: &Topology) -> Vec<u32> {
         match self {
             Pin::None => Vec::new(),
-            // The program says so if it may not be used.
+            // The program reports it if it may not run there.
             Pin::Cpu(cpu) => vec![cpu],
             _ => self.sort_cpus(topology).iter().map(|cpu| cpu.number).collect(),
         }

@@ -47,9 +47,10 @@ pub struct Window {
     pub slice: Duration,
     /// The number of slices, those of the warm-up among them.
     pub slices: u32,
-    /// So many slices, the first, are not counted: until the test works as fast as afterwards.
+    /// The number of slices at the beginning that are not counted: until the test works as fast as
+    /// afterwards.
     pub warmup: u32,
-    /// About the time that a trial takes in addition, for estimates.
+    /// About the time that a trial takes in addition to its window, for estimates.
     pub around: Duration,
     /// UnixBench's rest before a pass: sync, 1 s, sync, 2 s.
     pub rest: bool,
@@ -107,7 +108,7 @@ impl Procedure {
         Procedure { effort, preset, min_blocks: min.min(max_blocks), max_blocks }
     }
 
-    /// With a cell's interactive `time` shared by its blocks.
+    /// Divides the `time` of an interactive cell equally among the minimum of blocks.
     pub fn with_time(mut self, time: Duration) -> Procedure {
         self.preset.frames = (time / self.min_blocks.max(1)).max(MIN_FRAMES_TIME);
         self
@@ -169,9 +170,10 @@ impl Procedure {
         }
     }
 
-    /// A cell is measured in one of so many blocks.
+    /// A cell is measured in one of this many blocks.
     fn block_interval(&self, test: &Test, is_control: bool) -> u32 {
-        // The user counts the blocks; or the program of commands decides when the control is due.
+        // All blocks are alike if their number is fixed. The program of commands itself decides in
+        // which rounds the control is due.
         if self.min_blocks == self.max_blocks || test.arms > 0 {
             return 1;
         }
@@ -196,6 +198,7 @@ impl Procedure {
         }
     }
 
+    /// The window of a trial of `test`.
     fn window(&self, test: &Test) -> Window {
         let preset = &self.preset;
         let settle =
@@ -216,11 +219,10 @@ impl Procedure {
 
         match self.effort.kind {
             Kind::Standard | Kind::Quick => {
-                let slices_of =
-                    |time: Duration| time.as_nanos().div_ceil(preset.slice.as_nanos()) as u32;
-                let slices_of_ms = |ms: u32| slices_of(Duration::from_millis(ms.into()));
-                let warmup = slices_of_ms(test.standard.warmup).max(slices_of(preset.warmup));
-                let counted = test.standard.window.map_or(0, slices_of_ms).max(preset.slices);
+                let own_warmup = Duration::from_millis(test.standard.warmup.into());
+                let own_window = Duration::from_millis(test.standard.window.unwrap_or(0).into());
+                let warmup = count_slices(own_warmup.max(preset.warmup), preset.slice);
+                let counted = count_slices(own_window, preset.slice).max(preset.slices);
                 Window {
                     slice: preset.slice,
                     slices: warmup + counted,
@@ -235,6 +237,7 @@ impl Procedure {
                 slice: preset.slice,
                 slices: test.classic.seconds,
                 warmup: 0,
+                // UnixBench's rest takes 3 s of it.
                 around: Duration::from_millis(3100)
                     + Duration::from_secs(test.classic.prepare.into()),
                 rest: true,
@@ -242,6 +245,11 @@ impl Procedure {
             },
         }
     }
+}
+
+/// The number of slices that `time` takes, the last of which it may not fill.
+fn count_slices(time: Duration, slice: Duration) -> u32 {
+    time.as_nanos().div_ceil(slice.as_nanos()) as u32
 }
 
 #[cfg(test)]

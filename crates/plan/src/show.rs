@@ -148,7 +148,8 @@ fn add_conditions(plan: &Plan, text: &mut Wrapped) {
             plan.arms.reference.as_ref().is_some_and(|reference| reference.name == condition.name);
         let role =
             if is_reference { " (compared with; in some blocks twice, as a control)" } else { "" };
-        text.wrap(&format!("  {}  ", condition.name), &format!("{}{role}", condition.switched()));
+        let settings = condition.describe_settings();
+        text.wrap(&format!("  {}  ", condition.name), &format!("{settings}{role}"));
     }
 }
 

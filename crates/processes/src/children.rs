@@ -1,6 +1,6 @@
 //! The children of this process. As a subreaper it adopts the orphans among its descendants,
-//! whatever group or session they went to, so the children that it did not start itself were left
-//! behind by its programs.
+//! whatever group or session they went to: a child that it did not start itself was left behind by
+//! one of its programs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +30,7 @@ impl Children {
         self
     }
 
-    /// Takes a child for one of these.
+    /// Adds a child.
     pub fn insert(&mut self, child: Pid) {
         self.0.insert(child.as_raw_nonzero().get());
     }
@@ -40,8 +40,8 @@ impl Children {
         self.0.iter().filter_map(|number| Pid::from_raw(*number))
     }
 
-    /// The memory in KiB of these and of all that descends from them, with what they share divided
-    /// among those that share it (PSS). `None` if this user may not read it of one of them.
+    /// The memory in KiB of these and of all their descendants; what processes share is divided
+    /// among them (PSS). `None` if this user may not read that of one of them.
     pub fn memory_kib(&self) -> Option<u64> {
         let mut known = self.0.clone();
         loop {
@@ -60,7 +60,8 @@ impl Children {
         known.iter().map(|number| proportional_memory_kib(*number)).sum()
     }
 
-    /// Reaps those that have ended, which are none of this process's own `Child`ren.
+    /// Reaps those that have ended. None may be a [`std::process::Child`], whose `wait` would then
+    /// fail.
     pub fn reap(&self) {
         for child in self.iter() {
             let _ = waitpid(Some(child), WaitOptions::NOHANG);
@@ -68,25 +69,29 @@ impl Children {
     }
 
     /// Kills every orphan that this process has adopted since these were its children, and waits as
-    /// [`Children::end_others`] does. One that adopts none has nothing to end.
+    /// [`Children::end_others`] does. Does nothing in a process that adopts none.
     pub fn end_adopted(&self, limit: Duration) {
         if matches!(child_subreaper(), Ok(Some(_))) {
             self.end_others(limit);
         }
     }
 
-    /// Kills every child but these, and all that they leave behind, and waits for them no longer
-    /// than `limit`. One that belongs to another user, as sudo(8) leaves it, cannot be killed and
-    /// is not waited for.
+    /// Kills every child but these, then the orphans that the killed leave to this process, and
+    /// waits until all have ended, but no longer than `limit`. A child of another user's, as
+    /// sudo(8) leaves it, cannot be killed and is not waited for.
     pub fn end_others(&self, limit: Duration) {
         let deadline = Instant::now() + limit;
         let mut pause = Duration::from_micros(100);
         loop {
             let others = Children::now().without(self);
-            let dying = others.iter().filter(|child| kill_process(*child, Signal::KILL).is_ok());
-            let is_done = dying.count() == 0;
+            let mut are_gone = true;
+            for child in others.iter() {
+                if kill_process(child, Signal::KILL).is_ok() {
+                    are_gone = false;
+                }
+            }
             others.reap();
-            if is_done || Instant::now() > deadline {
+            if are_gone || Instant::now() > deadline {
                 return;
             }
 

@@ -117,7 +117,7 @@ impl Command<'_> {
         let ended = begun.and_then(|()| self.wait(&child, [&stdout, &stderr], interrupt));
         match ended {
             Ok(status) => {
-                // Processes that it left behind go on, so its group is not ended.
+                // It is reaped alone: processes that it left behind go on.
                 let _ = child.wait();
                 let (printed, errors) = (last_output(stdout), last_output(stderr));
                 if status.success() {
@@ -129,7 +129,7 @@ impl Command<'_> {
                 Err(Failure::Failed(format!("`{name}` failed ({status}){last_words}")))
             }
             Err(failure) => {
-                self.end(&mut child, &children_before);
+                self.end_processes(&mut child, &children_before);
                 Err(failure)
             }
         }
@@ -223,15 +223,15 @@ impl Command<'_> {
         }
     }
 
-    /// Kills all processes that the command has started, also those that have left its group;
-    /// `others` are the children that were there before.
-    fn end(&self, child: &mut Child, others: &Children) {
+    /// Kills all processes that the command has started, also those that have left its group or
+    /// lost their parent. Removes its control group.
+    fn end_processes(&self, child: &mut Child, children_before: &Children) {
         let group = Group::led_by(Pid::from_child(child), self.cgroup);
         end_with_descendants(slice::from_ref(&group), END_TIMEOUT);
         reap(child);
-        // The condition is undone in any case.
+        // If some do not end, the caller undoes what the command has done all the same.
         let _ = group.end(END_TIMEOUT);
-        others.end_adopted(END_TIMEOUT);
+        children_before.end_adopted(END_TIMEOUT);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Process groups that outlive the process which made them: how they are told from others of the
-//! same number, and ended.
+//! Process groups that outlive the process which made them: how they are distinguished from others
+//! of the same number, and ended.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,8 +62,8 @@ impl Group {
             None => {
                 let processes = find(|_| true).filter_map(ProcessStatus::read);
                 let members = processes
-                    .filter(|one| one.group == status.group && one.session == status.session);
-                members.map(|one| one.started).min().unwrap_or(status.started)
+                    .filter(|other| other.group == status.group && other.session == status.session);
+                members.map(|member| member.started).min().unwrap_or(status.started)
             }
         };
         Some(Group { leader: status.group, started, session: status.session, cgroup: None })
@@ -149,9 +149,9 @@ impl Group {
         populated || !members.is_empty()
     }
 
-    /// True if the group's own leader has its number, false if another process has it, and
-    /// nothing if none has. The kernel does not give away a number that is still a group's, so
-    /// where another has it the group is gone.
+    /// True if the group's own leader has its number, false if another process has it, and `None`
+    /// if none has. The kernel does not give away a number that is still a group's, so where
+    /// another has it the group is gone.
     fn has_its_leader(&self, leader: Pid) -> Option<bool> {
         ProcessStatus::read(leader).map(|status| status.started == self.started)
     }
@@ -161,8 +161,8 @@ impl Group {
         self.members_of(&living_processes())
     }
 
-    /// The group's among these processes. Without its leader it is known by its session: a process
-    /// that began a session of its own may have taken the number since.
+    /// The members of the group among the `living`. Without its leader it is known by its session:
+    /// a process that began a session of its own may have taken the number since.
     fn members_of(&self, living: &[ProcessStatus]) -> Vec<ProcessStatus> {
         let has_its_leader =
             Pid::from_raw(self.leader).and_then(|leader| self.has_its_leader(leader));
@@ -183,8 +183,11 @@ fn living_processes() -> Vec<ProcessStatus> {
 }
 
 /// Kills every process of several groups and every descendant of these, whatever group it is in,
-/// and waits until all have ended, but no longer than `limit`. All are stopped before the first is
-/// killed, since a process whose parent is gone is no longer known as a descendant.
+/// and waits until all have ended, but no longer than `limit`.
+///
+/// All are stopped before the first is killed, since a process whose parent is gone is no longer
+/// known as a descendant. A pass stops the members of the groups, then their children, then those
+/// of the children; passes are repeated until one finds no new process.
 pub fn end_with_descendants(groups: &[Group], limit: Duration) {
     let deadline = Instant::now() + limit;
     let mut pause = Duration::from_micros(200);
@@ -213,11 +216,11 @@ pub fn end_with_descendants(groups: &[Group], limit: Duration) {
                 living.get(&process.parent).is_some_and(|parent| is_among(&doomed, parent))
             });
             candidates.extend(children.copied());
-            // One that cannot be ended stays spared, and would be found again for ever.
+            // One that cannot be ended is never doomed, and would be found again for ever.
             candidates.retain(|process| test_kill_process(process.pid).is_ok());
         }
 
-        // Each may have started others before it was stopped.
+        // Each may have started others after this pass began and before it was stopped.
         if !is_complete {
             continue;
         }

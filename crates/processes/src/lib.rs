@@ -1,6 +1,6 @@
-//! Processes: started in groups of their own, ended whole, waited for beside signals. A number is
-//! never taken for a process: a child stays a zombie until its group has been ended, and any other
-//! process is known by its start time as well.
+//! Processes: started in groups of their own, ended whole, waited for alongside signals. A number
+//! is never treated as a process: a child stays a zombie until its group has been ended, and any
+//! other process is known by its start time as well.
 
 mod child;
 mod children;

@@ -1,7 +1,7 @@
 //! A program that does not outlive this process, however this process ends.
 //!
 //! Nobody who was killed by SIGKILL can end what he has started, so another process must notice. A
-//! shell starts the program, and beside it a subshell that reads from a pipe:
+//! shell starts the program, and next to it a subshell that reads from a pipe:
 //!
 //! 1. The pipe ends with this process. The subshell then kills the group, in which it is, too.
 //! 2. If the program ends first, the shell ends the subshell and returns the program's status.

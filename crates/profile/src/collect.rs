@@ -21,7 +21,7 @@ use crate::stacks::Stacks;
 /// as many of those that executed the most instructions.
 const MAX_FUNCTIONS: usize = 300;
 
-/// The most different chains that are looked at. Later ones count for their innermost function.
+/// The most different chains that are kept whole. Later ones are cut to their innermost place.
 const MAX_CHAINS: usize = 500_000;
 
 /// What stands for functions of a stack that are not kept.
@@ -125,10 +125,11 @@ impl Collector {
         }
     }
 
+    /// The number of the chain of places at a sample's frames; a new chain gets the next number.
     fn number_chain(&mut self, process: u32, chain: &[Frame], spaces: &Spaces) -> usize {
         let mut places: Vec<usize> = Vec::new();
         for (depth, frame) in chain.iter().enumerate() {
-            // A caller's address is where it goes on, which may be the next function.
+            // A caller's address is that of the return, which may lie in the next function.
             let address = if depth > 0 { frame.address.saturating_sub(1) } else { frame.address };
             let place = match spaces.find(process, address) {
                 _ if frame.is_kernel => Place::Kernel(address),
@@ -187,18 +188,17 @@ impl Collector {
     }
 
     /// Gives the nameless code of `./old` and of `./new` one name, since functions are matched by
-    /// name: the files in which each command alone spends most of its time are taken for builds of
-    /// the same program.
+    /// name. Of the files with nameless code that only one command executes, those in which each
+    /// command spends the most time are treated as builds of the same program.
     fn join_nameless(&self, functions: &mut [Named]) {
         let ns_by_label: Vec<BTreeMap<&str, u64>> =
             self.arms.iter().map(|arm| self.nameless_ns(arm, functions)).collect();
         let mut labels: Vec<String> = Vec::new();
         for ns in &ns_by_label {
-            let is_own = |label: &str| {
-                ns_by_label.iter().filter(|other| other.contains_key(label)).count() == 1
-            };
-            let own = ns.iter().filter(|(label, _)| is_own(label));
-            let Some((label, _)) = own.max_by_key(|(_, ns)| **ns) else { return };
+            let of_one_command = ns.iter().filter(|(label, _)| {
+                ns_by_label.iter().filter(|other| other.contains_key(**label)).count() == 1
+            });
+            let Some((label, _)) = of_one_command.max_by_key(|(_, ns)| **ns) else { return };
             labels.push((*label).to_owned());
         }
         if labels.len() < 2 {
@@ -227,13 +227,13 @@ impl Collector {
     }
 }
 
-/// The functions of all places by numbers, each once: those of one name are one, whatever file they
+/// The functions of all places, numbered. Those of one name are one function, whatever file they
 /// lie in, as the next build may have moved them.
 struct Frames<'n> {
     names: Vec<&'n str>,
     /// Of each place: what is inlined there, the innermost first, and the function with a symbol.
     of_place: Vec<Vec<usize>>,
-    /// Of each place: that of its frames for which what happens there counts.
+    /// Of each place: the frame to which its time and its instructions are attributed.
     counted: Vec<usize>,
 }
 
@@ -242,17 +242,17 @@ impl<'n> Frames<'n> {
         let mut frames = Frames { names: Vec::new(), of_place: Vec::new(), counted: Vec::new() };
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         for (place, function) in functions.iter().enumerate() {
-            let mut own = Vec::new();
+            let mut of_place = Vec::new();
             for name in inlined.at(place).iter().chain([&function.name]) {
                 let next = frames.names.len();
                 let number = *numbers.entry(name).or_insert(next);
                 if number == next {
                     frames.names.push(name);
                 }
-                own.push(number);
+                of_place.push(number);
             }
-            frames.counted.push(own[inlined.counted(place)]);
-            frames.of_place.push(own);
+            frames.counted.push(of_place[inlined.counted(place)]);
+            frames.of_place.push(of_place);
         }
         frames
     }
@@ -273,7 +273,7 @@ impl<'n> Frames<'n> {
 struct ByFrame<'c> {
     frames: &'c Frames<'c>,
     functions: &'c [Named],
-    /// Of each chain: the place for which its time counts.
+    /// Of each chain: the place to which its time is attributed.
     innermost: Vec<usize>,
     ns: Vec<u64>,
     ns_by_chain: Vec<u64>,
@@ -359,32 +359,32 @@ impl<'c> ByFrame<'c> {
         }
     }
 
-    /// A profile with stacks alone, whose frames are numbered anew.
+    /// A profile with stacks alone, whose frames are numbered by their first appearance in them.
     fn stacks(&self, ns_by_stack: BTreeMap<&[usize], u64>) -> Profile {
         let mut profile = Profile::default();
         let mut numbers: HashMap<usize, u32> = HashMap::new();
         for (stack, ns) in ns_by_stack {
-            let mut own = Vec::new();
+            let mut frames = Vec::new();
             for frame in stack {
                 let number = *numbers.entry(*frame).or_insert_with(|| {
                     profile.frames.push(self.frames.name(*frame));
-                    // There are fewer than stacks times their depth.
+                    // It fits: `Stacks` keeps a few thousand stacks.
                     profile.frames.len() as u32 - 1
                 });
-                own.push(number);
+                frames.push(number);
             }
-            profile.stacks.push(Stack { ns, frames: own });
+            profile.stacks.push(Stack { ns, frames });
         }
         profile
     }
 }
 
-/// The place for which a chain's time counts: the innermost one. In Python's interpreter it is the
-/// innermost of Python's own functions, if the chain has one.
+/// The place to which a chain's time is attributed: the innermost one; in Python's interpreter,
+/// that of the innermost Python function, if the chain has one.
 fn innermost(chain: &[usize], functions: &[Named]) -> usize {
     let Some(first) = chain.first() else { return 0 };
-    let own = chain.iter().find(|place| functions[**place].name.starts_with(PYTHON));
-    *own.filter(|_| functions[*first].is_python_interpreter()).unwrap_or(first)
+    let in_python = chain.iter().find(|place| functions[**place].name.starts_with(PYTHON));
+    *in_python.filter(|_| functions[*first].is_python_interpreter()).unwrap_or(first)
 }
 
 /// The places of the largest numbers above 0, the largest first.

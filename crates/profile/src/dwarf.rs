@@ -1,11 +1,11 @@
 //! The functions that a compiler inlined at addresses of a program, by its debug information
-//! (DWARF): it has no symbols for them.
+//! (DWARF), since inlined functions have no symbols.
 //!
 //! 1. The sections that are needed are read ([`Sections::read`]), unless they are too large.
-//! 2. A unit, which is a file that was compiled, says at which addresses it has code. If one that
-//!    is asked for is among them, its entries are looked at ([`Search::add_unit`]).
-//! 3. An entry for an inlined call says where its code is and which function it is a copy of. Those
-//!    calls within it follow, so that the functions at an address come the outermost first.
+//! 2. A unit, which is a file that was compiled, says at which addresses it has code. If one of the
+//!    wanted addresses is among them, its entries are searched ([`Search::add_unit`]).
+//! 3. An entry for an inlined call says where its code is and which function it is a copy of. The
+//!    calls inlined within it follow it, so the functions at an address come outermost first.
 //!
 //! Debug information may be damaged so that it has no end: entries that refer to each other,
 //! millions of units that share a long list. So the search ends after [`MAX_SECONDS`].
@@ -279,12 +279,13 @@ impl<'d> Search<'d> {
         mut at: DebugInfoOffset,
     ) -> Result<Option<String>> {
         let mut of_source = None;
-        let mut other = None;
+        // Holds the unit of an entry in another unit while the entry is read.
+        let mut other_unit = None;
         for _ in 0..MAX_REFERENCES {
             self.step()?;
             let unit = match at.to_unit_offset(&unit.header) {
                 Some(_) => unit,
-                None => &*other.insert(self.unit_of(at)?),
+                None => &*other_unit.insert(self.unit_of(at)?),
             };
             let offset: UnitOffset = at
                 .to_unit_offset(&unit.header)

@@ -5,7 +5,8 @@
 pub struct KernelSymbols(Vec<(u64, String)>);
 
 impl KernelSymbols {
-    /// Reads the kernel's list, in which all addresses are 0 for those who may not know them.
+    /// Reads the functions of the kernel's list. It has 0 for all addresses if the reader may not
+    /// know them; then there are none.
     pub fn from_text(text: &str) -> KernelSymbols {
         let mut symbols = Vec::new();
         for line in text.lines() {

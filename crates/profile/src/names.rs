@@ -58,10 +58,11 @@ pub fn in_map(name: &str) -> String {
     }
 }
 
+/// The name that a Rust or C++ symbol encodes, cut to [`MAX_BYTES`]; `None` if it encodes none.
 fn demangled(symbol: &str) -> Option<String> {
     let mut text = Limited::default();
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
-        // Without the hash, which differs between builds.
+        // Without the hash, which differs between builds. An error says that the text was cut.
         let _ = write!(text, "{name:#}");
         return text.finish();
     }

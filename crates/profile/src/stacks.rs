@@ -22,9 +22,9 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// Chooses among the stacks of chains, which took `ns` each; `others` is what stands for the
-    /// functions that are left out. There may be many chains, so their functions are asked for one
-    /// by one.
+    /// Chooses among the stacks of chains, which took `ns` each; the number `others` replaces the
+    /// functions that are left out. There may be many chains, so `functions` makes one stack at a
+    /// time, again for each use.
     pub fn new(functions: impl Fn(usize) -> Vec<usize>, ns: &[u64], others: usize) -> Stacks {
         let mut all: Vec<Vec<usize>> = Vec::new();
         let mut of_chain: Vec<Option<usize>> = vec![None; ns.len()];

@@ -52,7 +52,7 @@ pub fn find(path: &Path, file: &File, offsets: &[u64]) -> Result<Found> {
     let addresses: Vec<Option<u64>> =
         offsets.iter().map(|offset| program.address(*offset)).collect();
 
-    // A part of the program that was taken away has the same addresses as the program.
+    // A separate file of debug information has the addresses of the program.
     let opened_debug = program
         .debug_file(file)
         .filter(|debug| debug != path)
@@ -91,11 +91,11 @@ struct Search {
     addresses: Vec<(u64, usize)>,
     /// Of each address: the innermost function that it lies in.
     within: Vec<Option<Start>>,
-    /// Of each address: the nearest symbol between the address before it and it that says no size,
-    /// as those of assembler, and the end of its section.
+    /// Of each address: the nearest symbol without a size (assembler's have none) between the
+    /// previous address and this one, and the end of its section.
     sizeless: Vec<Option<(Start, u64)>>,
-    /// Of each address: the start of the last function that ends between the address before it and
-    /// it.
+    /// Of each address: the last start of a function that ends between the previous address and
+    /// this one.
     ended: Vec<u64>,
     asked: usize,
     /// Steps that are left for functions in functions, of which a damaged file may have any number.
@@ -167,7 +167,7 @@ impl Search {
         Ok(())
     }
 
-    /// Takes a symbol for the addresses that it is the best for.
+    /// Enters a symbol at the addresses for which it is the best so far.
     fn offer(&mut self, start: Start, size: u64, section: &Section) {
         let first = self.addresses.partition_point(|(address, _)| *address < start.address);
         if size == 0 {

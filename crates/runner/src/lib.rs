@@ -86,7 +86,7 @@ pub struct Policy<'a> {
 /// True if more builds of a family's commands narrow its interval.
 pub type WantsUnits<'a> = dyn Fn(&[Measured<'_>]) -> bool + 'a;
 
-/// Returns the numbers of the cells to measure again, in blocks of their own.
+/// The numbers of the cells to measure again, in blocks of their own.
 pub type Suspects<'a> = dyn Fn(&[journal::Cell], &[Vec<Trial>]) -> BTreeSet<usize> + 'a;
 
 /// A cell and its trials so far.

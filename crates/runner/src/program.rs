@@ -84,7 +84,7 @@ impl Program {
         }
         // UnixBench sets this and nothing else; LC_ALL, where set, overrides it.
         process.env(LANGUAGE, "en_US.utf8");
-        display::set(&mut process, environment);
+        display::set_variables(&mut process, environment);
         if let Some(folder) = folder {
             process.current_dir(folder);
         }

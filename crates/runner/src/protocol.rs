@@ -212,6 +212,7 @@ impl Parser {
         self.threads.last_mut().unwrap_or(&mut self.copy)
     }
 
+    /// Begins the report of a thread. They are numbered from 0, and the first is `self.copy`.
     fn begin_thread(&mut self, rest: &str) -> Result<()> {
         let [number] = read_numbers(rest, ["NUMBER"])?;
         let next = if self.has_threads { self.threads.len() as u64 + 1 } else { 0 };

@@ -3,8 +3,8 @@
 //!
 //! A condition that is entered gives a [`Staging`]: arguments, control groups, a directory, another
 //! build or a starter for the programs. It applies to the copies, the load's own condition to the
-//! load. Everything outside the cells (named scores, cleaning up, counting, sampling) runs in a
-//! short window and under no condition.
+//! load. Everything outside the cells (named scores, --cleanup, counting, sampling) is executed in
+//! a short window and under no condition.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -49,18 +49,18 @@ pub struct Rig<'a> {
     figures: printed::FigureNames,
     began: Instant,
     /// How often the memory of several sandboxes was read, by condition.
-    memory_looks: BTreeMap<String, u32>,
+    memory_readings: BTreeMap<String, u32>,
 }
 
 /// The condition that drops programs of sandboxes from the page cache.
 const COLD: &str = "cold";
 
-/// So many sandboxes next to each other have their memory read.
+/// The numbers of sandboxes, next to each other, whose memory is read.
 const SANDBOXES: [u32; 3] = [1, 4, 16];
 
-/// Their memory is read so often: it differs little from time to time, and 21 sandboxes take a
-/// while to start and to stop.
-const MAX_MEMORY_LOOKS: u32 = 1;
+/// Their memory is read so often for a condition: it differs little from time to time, and 21
+/// sandboxes take a while to start and to stop.
+const MAX_MEMORY_READINGS: u32 = 1;
 
 impl Bench for Rig<'_> {
     fn begin(&mut self) -> Vec<Fact> {
@@ -122,7 +122,7 @@ impl Bench for Rig<'_> {
         let Some(test) = cell.test.counting.as_deref() else {
             return Ok(Vec::new());
         };
-        Ok(self.start_once(test, &[], test.arms.max(1), None)?.copies)
+        Ok(self.measure_outside_cells(test, &[], test.arms.max(1), None)?.copies)
     }
 
     fn sample(&mut self, cell: &Cell, time: Duration) -> Result<Vec<Profile>, Refusal> {
@@ -130,8 +130,8 @@ impl Bench for Rig<'_> {
             return Ok(Vec::new());
         };
         let time = format!("time={}", time.as_millis());
-        let trial = self.start_once(test, &[time], test.arms.max(1), None)?;
-        let folder = self.supervisor.scratch.kept_folder(&kept_name(test))?;
+        let trial = self.measure_outside_cells(test, &[time], test.arms.max(1), None)?;
+        let folder = self.supervisor.scratch.kept_folder(&kept_folder_name(test))?;
         Ok(sampled::read(&trial, &folder, self.setting.machine)?)
     }
 
@@ -186,18 +186,19 @@ impl<'a> Rig<'a> {
             scores: BTreeMap::new(),
             figures: printed::FigureNames::default(),
             began: Instant::now(),
-            memory_looks: BTreeMap::new(),
+            memory_readings: BTreeMap::new(),
         })
     }
 
-    /// Measures one copy of a test in a short window and returns its value.
+    /// Measures one copy of a test in a short window and returns its value; 0 of a test without.
     fn measure_alone(&mut self, test: &Test) -> Result<f64, Refusal> {
         let folder = self.supervisor.scratch.empty_trial_folder()?;
         let path = self.executable(test, 0, &Staging::default())?;
         let args = os_words(self.fill_in_arguments(test, &test.args, 1));
         let command = Command { path, args, folder: Some(&folder), environment: &[] };
 
-        // A rate needs a longer window than a value that is found before the window.
+        // A value may be a rate in the window (`opens-capacity`), which needs a longer one than a
+        // value that is known before the window.
         let window = Window { slices: 5, ..SHORT_WINDOW };
         let setup = Setup::alone(test, command, window);
         let trial = self.supervisor.measure(&setup, &mut Entered::default(), None)?;
@@ -228,23 +229,23 @@ impl<'a> Rig<'a> {
     fn clean_up_after(&mut self, test: &Test, tell: &mut dyn FnMut(&Slow)) -> Result<(), Refusal> {
         loop {
             let patience = Patience { time: COMMAND_PATIENCE, tell: &mut *tell };
-            match self.start_once(test, &["end=1".to_owned()], 1, Some(patience)) {
+            match self.measure_outside_cells(test, &["end=1".to_owned()], 1, Some(patience)) {
                 Err(Refusal::Stopped) if self.pause() => {}
                 cleaned => return cleaned.map(drop),
             }
         }
     }
 
-    /// Starts a command's program outside the cells, with `more` arguments. It reports `threads`
-    /// copies.
-    fn start_once(
+    /// Measures a trial of a test of commands outside the cells, with `more` arguments. Its program
+    /// reports `threads` copies.
+    fn measure_outside_cells(
         &mut self,
         test: &Test,
         more: &[String],
         threads: u32,
         patience: Option<Patience<'_>>,
     ) -> Result<Trial, Refusal> {
-        let folder = self.supervisor.scratch.kept_folder(&kept_name(test))?;
+        let folder = self.supervisor.scratch.kept_folder(&kept_folder_name(test))?;
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.fill_in_arguments(test, &[&test.args, more].concat(), 1);
         let command = self.place_program(test, path, args, &folder, &Staging::default());
@@ -256,7 +257,7 @@ impl<'a> Rig<'a> {
     fn trial_folder(&self, cell: &Cell) -> Result<PathBuf, Refusal> {
         let scratch = &self.supervisor.scratch;
         let folder = if cell.test.keep {
-            scratch.kept_folder(&kept_name(&cell.test))?
+            scratch.kept_folder(&kept_folder_name(&cell.test))?
         } else {
             scratch.empty_trial_folder()?
         };
@@ -314,16 +315,16 @@ impl<'a> Rig<'a> {
         Ok(trial)
     }
 
-    /// The memory of 1, 4 and 16 sandboxes of a cell's condition next to each other, in its first
-    /// trials. The caller leaves those of a look that fails.
+    /// The memory in KiB of each number of [`SANDBOXES`] of a cell's condition; empty after its
+    /// first trial. If one cannot be entered or read, the caller leaves those that were entered.
     fn memory_of_several(&mut self, cell: &Cell) -> Result<Vec<(u32, u64)>, Refusal> {
-        // Dropped from the page cache or not, it holds the same.
+        // A sandbox takes the same memory whether or not its programs are in the page cache.
         if cell.condition.parts.iter().any(|(switch, _)| switch.id == COLD) {
             return Ok(Vec::new());
         }
-        let looks = self.memory_looks.entry(cell.condition.name.clone()).or_default();
-        *looks += 1;
-        if *looks > MAX_MEMORY_LOOKS {
+        let readings = self.memory_readings.entry(cell.condition.name.clone()).or_default();
+        *readings += 1;
+        if *readings > MAX_MEMORY_READINGS {
             return Ok(Vec::new());
         }
 
@@ -336,7 +337,8 @@ impl<'a> Rig<'a> {
                 let entered = self.enter(&cell.condition, "condition", &folder)?;
                 prefixes.push(os_words(entered.staging.prefix));
             }
-            let kib = self.supervisor.memory_of((&cell.test, &folder), &prefixes, &before)?;
+            let kib =
+                self.supervisor.read_sandbox_memory((&cell.test, &folder), &prefixes, &before)?;
             let left = self.supervisor.experiment.leave();
             left.map_err(|error| Refusal::Fatal(format!("{error:#}")))?;
             memory.extend(kib.map(|kib| (number, kib)));
@@ -382,7 +384,7 @@ impl<'a> Rig<'a> {
     }
 
     /// All arguments of a test's program: `args` and the command that it runs, with their
-    /// placeholders filled in, and what every program of the kit is told.
+    /// placeholders filled in, and what every program of the kit has to know.
     fn fill_in_arguments(&self, test: &Test, args: &[String], copies: u32) -> Vec<String> {
         let mut words: Vec<String> = test.graphics().map(str::to_owned).into_iter().collect();
         words.extend(args.iter().map(|word| self.fill_in(word, test, copies)));
@@ -559,9 +561,10 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// The name of the directory that is kept for a test. Tests of one program share it, commands do
-/// not.
-fn kept_name(test: &Test) -> String {
+/// The name of the directory that is kept for a test. Tests of one program share it. Commands,
+/// which all have one program, do not: a hash of the id, which may be any text, distinguishes
+/// theirs.
+fn kept_folder_name(test: &Test) -> String {
     if !test.is_command() {
         return test.binary().to_owned();
     }

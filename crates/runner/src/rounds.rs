@@ -143,7 +143,7 @@ pub(super) struct Rounds<'a, B> {
     failures: Vec<u32>,
     /// Cells whose copies begin late however often a trial is repeated: there are more copies than
     /// processors, say.
-    late: BTreeSet<usize>,
+    late_cells: BTreeSet<usize>,
     /// True while suspects are measured again.
     is_second_look: bool,
     /// The builds of each command that were made since the run began.
@@ -152,7 +152,7 @@ pub(super) struct Rounds<'a, B> {
     has_failed_build: bool,
 }
 
-/// How far a run is, if every open cell is measured as often as the plan allows.
+/// The progress of a run, if every open cell is measured as often as the plan allows.
 struct Progress {
     left: Duration,
     /// From 0 to 1.
@@ -184,7 +184,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
             trials: vec![Vec::new(); count],
             closed: BTreeSet::new(),
             failures: vec![0; count],
-            late: BTreeSet::new(),
+            late_cells: BTreeSet::new(),
             is_second_look: false,
             further_builds: 0,
             has_failed_build: false,
@@ -356,9 +356,9 @@ impl<'a, B: Bench> Rounds<'a, B> {
         })
     }
 
-    /// Executes what comes after all executions that are timed, anew after each pause of the
-    /// user's. Returns nothing if it is refused: the reason then stands in a warning, after
-    /// `failure`.
+    /// Counts or samples a cell, after all executions that are timed; once more after each pause of
+    /// the user's. `None` if it is refused: a warning says so in the words of `failure`, and why.
+    /// [`Ended`] if a signal stops the run.
     fn execute_untimed<T>(
         &mut self,
         cell: &Cell,
@@ -367,7 +367,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
     ) -> Result<Result<Option<T>, Ended>> {
         loop {
             match execute(&mut self.bench, cell) {
-                Ok(done) => return Ok(Ok(Some(done))),
+                Ok(result) => return Ok(Ok(Some(result))),
                 Err(Refusal::Stopped) if self.bench.pause() => {}
                 Err(Refusal::Stopped) => return Ok(Err(Ended::Interrupted)),
                 Err(refusal) => {
@@ -382,11 +382,15 @@ impl<'a, B: Bench> Rounds<'a, B> {
     }
 
     /// Measures a trial whose copies share 95 % of the window, or takes the last of a few tries.
-    /// The trial says how late the copies of each rejected try began. Interactive tests and
-    /// commands have one try.
+    /// The trial says how late the last copy began in each try that shared less, which may be
+    /// itself.
+    ///
+    /// A cell that has used up its tries once has one from then on, as have interactive tests and
+    /// commands, whose copies need not share the window: commands alternate.
     fn measure_until_shared(&mut self, number: usize) -> Result<Result<Trial, Refusal>> {
         let cell = &self.cell_with_builds(number);
         let window_ns = cell.window.length().as_nanos() as f64;
+        let must_share = cell.test.metric != Metric::Latency && !cell.test.is_command();
         let mut late = Vec::new();
         loop {
             let Rounds { bench, watch, .. } = self;
@@ -398,22 +402,17 @@ impl<'a, B: Bench> Rounds<'a, B> {
             };
 
             let last_start = trial.last_start();
-            // Commands alternate, and share no window.
-            let must_share = cell.test.metric != Metric::Latency && !cell.test.is_command();
             if !must_share || last_start as f64 <= MAX_LATE_SHARE * window_ns {
                 return Ok(Ok(Trial { late, ..trial }));
             }
 
             late.push(last_start);
-            if late.len() < MAX_LATE_TRIES
-                && !self.late.contains(&number)
-                && self.bench.signal().is_none()
-            {
+            let has_tries = late.len() < MAX_LATE_TRIES && !self.late_cells.contains(&number);
+            if has_tries && self.bench.signal().is_none() {
                 continue;
             }
 
-            // This cell has one try from now on.
-            self.late.insert(number);
+            self.late_cells.insert(number);
             if last_start as f64 >= window_ns {
                 let why = format!(
                     "a copy began {:.0} ms late, when its window was over; try fewer copies, or \

@@ -1,6 +1,6 @@
-//! Samples of commands, and instructions that valgrind counted. The records of each execution are
-//! in a file, and what valgrind has written of each of its executions in a folder; they are read
-//! and removed here when all are over.
+//! Samples of commands, and instructions that valgrind counted. The samples of each execution are
+//! in a file, and the counts of each execution under valgrind in a folder; they are read and
+//! removed here when all executions are over.
 
 use std::fs::{File, read_dir, remove_dir_all, remove_file};
 use std::io::Read;
@@ -68,10 +68,10 @@ fn kept_file(folder: &Path, round: u64, arm: usize) -> PathBuf {
     folder.join(format!("{round}-{arm}"))
 }
 
-/// Adds the instructions that valgrind has counted, if it has.
+/// Adds the instructions of the executions that valgrind has counted; none, if none was.
 ///
 /// # Errors
-/// There are more than can be read. Then none is added.
+/// A file cannot be read, or all exceed [`MAX_COUNTED_BYTES`] together. Then none is added.
 fn add_instructions(collector: &mut Collector, folder: &Path, arms: usize) -> Result<()> {
     let passes = (0..).take_while(|pass| counted_folder(folder, *pass, 0).is_dir());
     let folders: Vec<CountedFolder> = passes
@@ -79,6 +79,7 @@ fn add_instructions(collector: &mut Collector, folder: &Path, arms: usize) -> Re
         .map(|(pass, arm)| CountedFolder { pass, arm, path: counted_folder(folder, pass, arm) })
         .collect();
 
+    // All are read before the first is added, so that an error adds none.
     let mut texts: Vec<Vec<Vec<u8>>> = Vec::new();
     let mut bytes_left = MAX_COUNTED_BYTES;
     for CountedFolder { path, .. } in &folders {
@@ -115,8 +116,8 @@ fn counted_folder(folder: &Path, pass: usize, arm: usize) -> PathBuf {
     folder.join(format!("instructions-{pass}-{arm}"))
 }
 
-/// When the first execution began. What is younger was not executed, or only later; --setup, which
-/// came before it, may have copied or built what was.
+/// When the first execution began. A file that is younger cannot be what it executed; one that is
+/// older may be, even if --setup, which came before, has copied or built it.
 fn read_first_start(trial: &Trial, folder: &Path) -> Result<SystemTime> {
     let mut first = monotonic_ns();
     for (arm, copy) in trial.copies.iter().enumerate() {

@@ -15,7 +15,7 @@ const KEPT_KEYS: [&str; 3] = ["hash", "format", "type"];
 /// # Errors
 /// The journal cannot be encoded: a defect.
 pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
-    let alias = match journal.run.is_redacted() {
+    let alias = match journal.is_redacted() {
         true => journal.run.host.clone(),
         false => fleet::alias(&journal.run.host).replace("node-", "host-"),
     };

@@ -17,14 +17,14 @@ use stats::{Estimate, rank_ranges};
 /// The runs of a site.
 #[derive(Debug)]
 pub(crate) struct Board {
-    /// By when they began.
+    /// In the order in which they began.
     pub(crate) entries: Vec<Entry>,
-    /// The class of each.
+    /// The place in `classes` of each entry's class.
     pub(crate) class_of: Vec<usize>,
-    /// The one with most systems first.
+    /// The class with the most systems first.
     pub(crate) classes: Vec<Class>,
     pub(crate) measures: Vec<Measure>,
-    /// The measure that is shown first.
+    /// The place of the measure that is shown first.
     pub(crate) first: usize,
     /// The places in [`FACETS`] of the facts that differ.
     pub(crate) facets: Vec<usize>,
@@ -34,23 +34,23 @@ pub(crate) struct Board {
 /// have.
 fn first_measure(measures: &[Measure]) -> usize {
     let index = measures.iter().position(|measure| measure.id == INDEX);
-    // In reverse, so that the first of several counts.
+    // In reverse, since `max_by_key` takes the last of equals, and the first is to count.
     let widest = (0..measures.len()).rev().max_by_key(|place| measures[*place].values.len());
     index.or(widest).unwrap_or(0)
 }
 
-/// The classes of the runs, the one with most systems that have the first measure before others.
+/// The classes of the runs, by the number of their systems that have the first measure, most first.
 fn order_classes(entries: &[Entry], first: Option<&Measure>) -> Vec<Class> {
-    let mut systems: BTreeMap<&Class, BTreeSet<&str>> = BTreeMap::new();
+    let mut systems_by_class: BTreeMap<&Class, BTreeSet<&str>> = BTreeMap::new();
     for entry in entries {
-        let systems = systems.entry(&entry.class).or_default();
+        let systems = systems_by_class.entry(&entry.class).or_default();
         if first.is_some_and(|first| first.values.contains_key(&entry.id)) {
             systems.insert(&entry.system);
         }
     }
 
     let mut counted: Vec<CountedClass> = Vec::new();
-    for (class, systems) in systems {
+    for (class, systems) in systems_by_class {
         counted.push(CountedClass { systems: systems.len(), class: class.clone() });
     }
     counted.sort_by(|a, b| b.systems.cmp(&a.systems).then_with(|| a.class.cmp(&b.class)));
@@ -73,11 +73,11 @@ struct RankedValue {
 /// A row of a ranking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranked {
-    /// The place in [`Board::entries`].
+    /// The run's place in [`Board::entries`].
     pub(crate) entry: usize,
-    /// The value it is ranked by.
+    /// The value by which it is ranked.
     pub(crate) value: Estimate,
-    /// The best and the worst place it may have.
+    /// The best and the worst rank that it may have.
     pub(crate) range: (usize, usize),
 }
 
@@ -106,7 +106,7 @@ impl Board {
         self.entries.iter().enumerate().filter(move |(place, _)| self.class_of[*place] == class)
     }
 
-    /// The latest run of each system of a class that has a value, best first.
+    /// The ranking of a class, best first: of each system the latest run that has the value.
     pub(crate) fn ranking(&self, class: usize, measure: &Measure, level: usize) -> Vec<Ranked> {
         let mut latest: BTreeMap<&str, RankedValue> = BTreeMap::new();
         for (place, entry) in self.entries_of(class) {

@@ -1,6 +1,6 @@
-//! The checks of a journal from somebody else that is to go into a site: it is whole, its cells are
-//! scored as in the catalogue, its trials can have been measured, and no text could be more than
-//! text.
+//! Checks a journal from somebody else that is to go into a site: it is whole, its cells are scored
+//! as in the catalogue, its trials can have been measured, and no text in it could be taken for
+//! anything but text.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::texts::unsafe_text;
 use catalogue::{Catalogue, Condition};
 use journal::{Cell, Ended, Journal, Line, MAX_JOURNAL_BYTES, Procedure, Trial};
 
-/// More complaints about one file are not named.
+/// The maximum number of complaints about one file that are named.
 const MAX_COMPLAINTS: usize = 8;
 
 /// The complaints about a submitted journal; none if it is good.
@@ -61,8 +61,7 @@ fn incompleteness(journal: &Journal, text: &str) -> Vec<String> {
     complaints
 }
 
-/// The complaint about a cell that is not as the catalogue has it, so that its scores would
-/// differ.
+/// The complaint about a cell that the catalogue would score otherwise.
 fn catalogue_difference(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     let name = &cell.key.test;
     let tests = catalogue.expand(std::slice::from_ref(name)).unwrap_or_default();
@@ -70,10 +69,13 @@ fn catalogue_difference(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
         return Some(format!("the catalogue has no test '{name}'"));
     };
 
-    let like = Cell::new(0, test, 1, None, &Condition::none());
-    let differs = (cell.metric, &cell.unit, cell.timebase, cell.scale, &cell.value)
-        != (like.metric, &like.unit, like.timebase, like.scale, &like.value);
-    differs.then(|| format!("{name} is not scored as in the catalogue"))
+    let expected = Cell::new(0, test, 1, None, &Condition::none());
+    let scored_by = |cell: &Cell| {
+        let work = (cell.metric, cell.unit.clone(), cell.value.clone());
+        (work, cell.timebase, cell.scale, cell.truncate)
+    };
+    (scored_by(cell) != scored_by(&expected))
+        .then(|| format!("{name} is not scored as in the catalogue"))
 }
 
 /// Why a trial with a result cannot have been measured: a score in place of counts, a wrong number

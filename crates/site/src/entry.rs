@@ -15,8 +15,8 @@ use stats::Estimate;
 pub(crate) enum Column {
     /// A complete index at a number of copies.
     Index { id: String, copies: u32 },
-    /// The system index for each W by a kind of source, as those of a package and of a socket in
-    /// the wall are not alike.
+    /// The system index per watt by a kind of source: the power of a package is not comparable with
+    /// that of a socket in the wall.
     PerWatt { source: String, copies: u32 },
     /// A cell.
     Cell { key: Key, label: String, metric: Metric, unit: String },
@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     /// Its name where it was recorded.
     pub(crate) name: String,
     pub(crate) started: String,
-    /// The name that tells its system from others: the host, unless that was taken out.
+    /// The name that distinguishes its system from others: the host, unless that was taken out.
     pub(crate) system: String,
     /// The name that people have for its system.
     pub(crate) host: String,
@@ -85,7 +85,7 @@ impl Entry {
             let (column, _) = columns.insert_full(column);
             figures.push(EntryFigure { column, value, quiet });
         };
-        // Two commands differ more than the systems on which they were compared.
+        // Commands have no rank among systems: they differ more than these do.
         let costs = if is_of_commands { &[][..] } else { &record.costs[..] };
         let cells = record.figures().filter(|_| !is_of_commands);
 

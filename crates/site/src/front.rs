@@ -51,25 +51,30 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
     Page { up: "", site: title, title, line, name: "index.html", scripts, body }.render()
 }
 
-/// The ranking of a class; nothing if none of its runs has the measure.
+/// The ranking of a class by one copy if any of its runs has that, else by all copies; nothing if
+/// none has the measure.
 fn class_ranking(board: &Board, class: usize, measure: &Measure) -> Markup {
-    let level =
-        if class_has_level(board, class, measure, LEVEL_ONE) { LEVEL_ONE } else { LEVEL_ALL };
-    let ranking = board.ranking(class, measure, level);
+    let has_one = class_has_level(board, class, measure, LEVEL_ONE);
+    let ranked_level = if has_one { LEVEL_ONE } else { LEVEL_ALL };
+    let ranking = board.ranking(class, measure, ranked_level);
     if ranking.is_empty() {
         return Markup::default();
     }
 
     let levels: Vec<usize> =
         (0..LEVELS.len()).filter(|level| class_has_level(board, class, measure, *level)).collect();
-    let mut heads = vec![("", "Rank"), ("", "System"), ("drawn", LEVELS[level].1)];
+    let mut heads = vec![("", "Rank"), ("", "System"), ("drawn", LEVELS[ranked_level].1)];
     heads.extend(levels.iter().map(|level| ("n", LEVELS[*level].1)));
     heads.push(("", "Run"));
 
     let unit = measure.shown_unit();
     let span = span_of_bars(&ranking, measure);
     let max_rows = if class == 0 { MAX_ROWS } else { MAX_ROWS_OF_OTHERS };
-    let rows = html! { @for ranked in ranking.iter().take(max_rows) { (ranking_row((board, measure, &unit), ranked, span, &levels)) } };
+    let rows = html! {
+        @for ranked in ranking.iter().take(max_rows) {
+            (ranking_row(board, measure, &unit, ranked, span, &levels))
+        }
+    };
     let class_label = board.classes[class].label();
     html! {
         section {
@@ -148,7 +153,9 @@ fn class_has_level(board: &Board, class: usize, measure: &Measure, level: usize)
 }
 
 fn ranking_row(
-    (board, measure, unit): (&Board, &Measure, &ShownUnit),
+    board: &Board,
+    measure: &Measure,
+    unit: &ShownUnit,
     ranked: &Ranked,
     span: (f64, f64),
     levels: &[usize],

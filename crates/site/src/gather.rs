@@ -1,4 +1,4 @@
-//! Finding journals in any mixture of files, runs' directories and fleets.
+//! Finds journals in any mixture of files, runs' directories and fleets.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use catalogue::Catalogue;
 use fleet::Refused;
 
-/// The files at and below the places that were named.
+/// The journals at and below the places that were named.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     /// Files that should be journals, sorted, each once.
@@ -15,8 +15,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Looks through `sources`, passing over the site itself, which lies at `site` and has the same
-    /// journals.
+    /// Searches `sources`, except the site itself at `site`, which has copies of the journals.
     pub(crate) fn new(sources: &[PathBuf], site: &Path, catalogue: &Catalogue) -> Gathered {
         let mut gathered = Gathered::default();
         let site = site.canonicalize().ok();

@@ -13,10 +13,10 @@ use stats::Estimate;
 /// The index that is divided by power.
 pub(crate) const INDEX: &str = "index.system";
 
-/// The group of those quotients.
+/// The group of the measures that are an index divided by power.
 pub(crate) const PER_WATT: &str = "Power";
 
-/// A column to rank by.
+/// What runs are ranked by.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Measure {
     /// Its name in addresses: `index.system`, `pipe`, `audio/burn`.
@@ -28,7 +28,7 @@ pub(crate) struct Measure {
     pub(crate) is_lower_better: bool,
     /// True if its values are changes in per cent or points, with a sign.
     pub(crate) is_change: bool,
-    /// The runs that have it.
+    /// The values of each run that has it, by the run's name in the site.
     pub(crate) values: BTreeMap<String, Levels>,
 }
 
@@ -74,7 +74,7 @@ impl Levels {
     }
 }
 
-/// A unit in which people read a measure, and how many of it are one of the measure's own.
+/// The unit in which a measure is shown, and how many of it are one of the measure's own unit.
 #[derive(Debug)]
 pub(crate) struct ShownUnit {
     pub(crate) name: String,
@@ -264,8 +264,8 @@ fn find_test<'a>(key: &Key, catalogue: &'a Catalogue) -> Option<(usize, &'a Test
     catalogue.tests.iter().map(AsRef::as_ref).enumerate().find(|(_, test)| test.id == key.test)
 }
 
-/// A stranger's word as part of a name: what separates parts is escaped, and it is no
-/// index.
+/// A stranger's word as part of a name: what separates parts is escaped, and so is a beginning
+/// that would make it an index.
 fn escape_part(word: &str) -> String {
     let word = word.replace('%', "%25").replace('/', "%2F").replace(';', "%3B");
     if word.starts_with("index.") { word.replacen('.', "%2E", 1) } else { word }
@@ -281,19 +281,17 @@ pub(crate) fn id(key: &Key) -> String {
     }
 }
 
-/// The name of a cost in addresses; a run has but one condition that the others are
-/// compared with.
+/// The name of a cost in addresses: test, load, condition, and the condition that it is compared
+/// with.
 fn cost_id(key: &Key, against: &str) -> String {
     let [load, condition, against] = [&key.load, &key.condition, against].map(escape_part);
-    // Also of an index.
-    format!(
-        "cost/{}/{load}/{condition}/{against}",
-        key.test.replace('%', "%25").replace('/', "%2F")
-    )
+    // Without [`escape_part`], since the test may be an index, whose beginning that escapes.
+    let test = key.test.replace('%', "%25").replace('/', "%2F");
+    format!("cost/{test}/{load}/{condition}/{against}")
 }
 
-/// `Pipe Throughput, cost of audit`; what it is compared with is told where that is not the machine
-/// as found.
+/// The label of a cost: `Pipe Throughput, cost of audit`. It names what the condition is compared
+/// with, unless that is the machine as found.
 fn cost_label(key: &Key, label: &str, against: &str) -> String {
     let against = if against == NONE { String::new() } else { format!(" against {against}") };
     format!("{}, cost of {}{against}", named(label, &key.load, NONE), key.condition)

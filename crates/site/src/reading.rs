@@ -1,4 +1,4 @@
-//! Reading journals, on all processors, and writing the pages of those that are new.
+//! Reads journals, on all processors, and writes the pages of those that are new.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) struct Reading {
     last: LastBuild,
 }
 
-/// The part of the last build's knowledge that is not taken over yet.
+/// What the last build knew and this one has not taken over yet.
 #[derive(Debug, Default)]
 struct LastBuild {
     /// By the journals' paths.
@@ -89,8 +89,8 @@ impl Reading {
         }
     }
 
-    /// Takes over a journal from the last build, if it is as it was and the run's files are there;
-    /// otherwise returns it, to be read.
+    /// Takes over a journal from the last build if it is unchanged and the run's files are there.
+    /// The result is the journal if it must be read instead.
     fn take_over<'a>(
         &mut self,
         path: &'a PathBuf,
@@ -114,7 +114,7 @@ impl Reading {
         None
     }
 
-    /// Adds a run that was read.
+    /// Adds a run that was read, and notes its journal for the next build.
     fn add(&mut self, read: Read) {
         let Read { path, stamp, record, replaced, .. } = read;
         self.count_replacements(&replaced);

@@ -15,7 +15,8 @@ use stats::Estimate;
 /// The maker of pages: a hash of the code from results to pages.
 pub(crate) const PAGES: &str = env!("PAGES");
 
-/// The function that a page's script has for a record, which makes the file loadable from anywhere.
+/// The beginning of a record's file: as a call of a function in the page's script it can be loaded
+/// from anywhere, a disk included.
 const SCRIPT_BEGIN: &str = "unixmark.run(";
 
 /// Characters of a line of an answer.
@@ -63,7 +64,7 @@ pub(crate) struct Record {
     /// The costs of conditions, of a run about that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) costs: Vec<Change>,
-    /// What a comparison of commands found, in sentences; empty of others.
+    /// What a comparison of commands found, in sentences; empty for other runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) answer: String,
 }
@@ -71,7 +72,7 @@ pub(crate) struct Record {
 /// The change by a condition in a cell, or over the tests of an index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Change {
-    /// Its place in the matrix; the test of an index is `index.` and its name.
+    /// Its place in the matrix; of an index, `index.` and its name stand for the test.
     #[serde(flatten)]
     pub(crate) key: Key,
     /// The test's or the index's name in reports.
@@ -82,7 +83,7 @@ pub(crate) struct Change {
     pub(crate) unit: String,
     /// True if a smaller change is better, as with times and latencies.
     pub(crate) is_lower_better: bool,
-    /// It, with its interval.
+    /// The change itself, with its interval.
     #[serde(flatten)]
     pub(crate) change: Estimate,
 }
@@ -132,7 +133,7 @@ fn condition_costs(results: &Results) -> Vec<Change> {
     costs
 }
 
-/// What a comparison of commands found; nothing of other runs, and of those that compared nothing.
+/// What a comparison of commands found; empty for other runs, and if nothing was compared.
 fn answer(results: &Results) -> Result<String> {
     let has_comparison = results.cost().is_some_and(|cost| cost.effects().next().is_some());
     if results.run.view != View::Ab || !has_comparison {
@@ -267,7 +268,7 @@ impl Record {
     }
 }
 
-/// A value in which no text disturbs the page it is shown on.
+/// A value whose texts, keys included, cannot disturb the page on which they are shown.
 fn clean_value(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(words::clean(&text)),

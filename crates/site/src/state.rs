@@ -1,5 +1,5 @@
-//! The state of a site's last build, kept in the user's cache: journals that are as they were are
-//! not read again, and pages of systems whose runs are the same are not made again. Without it
+//! The state of a site's last build, kept in the user's cache, so that unchanged journals are not
+//! read again, and the pages of systems with unchanged runs are not made again. Without it
 //! everything is read, and the site is the same.
 
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ use crate::entry::{Columns, Entry};
 use archive::hash;
 use journal::Replaced;
 
-/// A file that was changed more shortly before it was read may be changed again without a trace:
-/// the coarsest times of files are two seconds.
+/// A file that was changed less than this before it was read may be changed again without a trace:
+/// the coarsest file systems note times to two seconds.
 const MIN_AGE: Duration = Duration::from_secs(2);
 
-/// More than the file's first line has: another file is not read further.
+/// More than the first line of a state has; of another file no more than this is read.
 const MAX_HEAD_BYTES: u64 = 64 << 10;
 
 /// The first line of the file.
@@ -32,12 +32,12 @@ struct Head {
     hash: u64,
 }
 
-/// The signs by which a change of a file shows.
+/// What shows that a file was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     bytes: u64,
     modified: Duration,
-    /// Device, inode, and the time of the last change of either, which no program can set back.
+    /// Device, inode, and the seconds and nanoseconds of ctime, which no program can set back.
     place: [i64; 4],
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Known {
 /// The files of a system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pages {
-    /// A name that stands for all that is in them.
+    /// A name that stands for all of their content.
     pub(crate) of: String,
     pub(crate) names: Vec<String>,
 }
@@ -63,12 +63,13 @@ pub(crate) struct Pages {
 /// The journals that were read, and the pages that were made.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
+    /// The subjects of the entries' figures.
     pub(crate) columns: Columns,
     /// By the absolute path.
     pub(crate) journals: BTreeMap<String, Known>,
     /// By the system's name in the site.
     pub(crate) systems: BTreeMap<String, Pages>,
-    /// By the run's name in the site.
+    /// In the order in which the runs began.
     pub(crate) entries: Vec<Entry>,
 }
 

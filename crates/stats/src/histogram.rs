@@ -143,6 +143,7 @@ impl Histogram {
     fn open_counters(&mut self) -> &mut Counters<u64> {
         if let Content::Packed(_) = &self.content {
             let mut all = empty();
+            // The counters grow to any value, so this never fails.
             let _ = all.add(&*self.counters());
             self.content = Content::Open(all);
         }

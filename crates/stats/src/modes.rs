@@ -25,8 +25,8 @@ const SMALLEST_DENSITY: f64 = 0.05;
 const LARGEST_DENSITY: f64 = 2.0;
 const DENSITY_STEP: f64 = 1.189_207_115_002_721; // the fourth root of 2
 
-/// True if a sample of independent values has two modes or more, with an error of 1 % at most where
-/// it has one.
+/// True if a sample of independent values has two modes or more. Of samples with one mode, at most
+/// 1 % are said to have two.
 pub fn has_two_modes(values: &[f64]) -> bool {
     if values.len() < MIN_VALUES {
         return false;
@@ -81,7 +81,8 @@ fn excess_mass_at(sorted: &[f64], density: f64) -> f64 {
 }
 
 /// The limit between two groups of positive values: that which leaves the least variance of their
-/// logarithms within the groups (Otsu 1979). It is in the middle between two values.
+/// logarithms within the groups (Otsu 1979). It is the geometric mean of the two neighbouring
+/// values; NaN of fewer than two values.
 pub fn limit_of_groups(values: &[f64]) -> f64 {
     let mut logs: Vec<f64> = values.iter().map(|value| value.natural_log()).collect();
     logs.sort_by(f64::total_cmp);
@@ -92,8 +93,10 @@ pub fn limit_of_groups(values: &[f64]) -> f64 {
     let mut below = 0.0;
     for (place, pair) in logs.windows(2).enumerate() {
         below += pair[0];
-        let share = (place + 1) as f64 / count;
-        let distance = below / (place + 1) as f64 - (total - below) / (count - (place + 1) as f64);
+        let lower = (place + 1) as f64;
+        let share = lower / count;
+        let distance = below / lower - (total - below) / (count - lower);
+        // The total variance is the sum of that within and this between the groups.
         let between = share * (1.0 - share) * distance.powi(2);
         if between > best {
             (best, limit) = (between, (pair[0] + pair[1]) / 2.0);

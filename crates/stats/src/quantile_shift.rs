@@ -1,4 +1,4 @@
-//! The difference of a quantile of two samples that were taken in turn, as the p99 of two programs.
+//! The difference of a quantile of two samples that alternate, such as the p99 of two programs.
 //!
 //! 1. The interval of each sample's quantile is that of two of its ordered values: how many of n
 //!    values lie beyond the true quantile is binomial, whatever their distribution (David &
@@ -73,7 +73,7 @@ impl Samples {
         self.judged.quantile - self.base.quantile
     }
 
-    /// The ends of the interval of so many standard errors.
+    /// Step 3: the ends of the interval at ± `errors` standard errors.
     fn ends(&self, errors: f64) -> [f64; 2] {
         let Samples { base, judged, share, inflation } = self;
         let [base_low, base_high] = base.ends(*share, errors, *inflation);

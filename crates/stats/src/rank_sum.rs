@@ -7,22 +7,22 @@
 use super::ranks::{NullDistribution, Tallied, ValueSet};
 use super::{Mean, Method, Shift, median, welch_shift};
 
-/// Up to this many pairs the distribution is exact, beyond it the normal approximation serves.
+/// Up to this many pairs the distribution is exact; beyond, the normal approximation is used.
 const MAX_EXACT_PAIRS: usize = 2500;
 
 /// The shift of `other` above `base`, with the interval and the p value of the rank-sum test.
-/// Samples that are too small for such an interval, as 3 and 3, get Welch's; a single value, which
-/// has none either, gets the median of all differences alone.
+/// Samples that are too small for such an interval, such as 3 and 3, get Welch's; a single value,
+/// for which that has no interval either, gets the median of all differences alone.
 pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
-    let by_ranks =
-        by_ranks(base, other, |null, differences| null.shift(differences, Method::RankSum));
-    if let Some(shift) = by_ranks {
+    let rank_sum_shift =
+        ask_rank_sum(base, other, |null, differences| null.shift(differences, Method::RankSum));
+    if let Some(shift) = rank_sum_shift {
         return shift;
     }
 
-    let means = welch_shift(base, other);
-    if means.estimate.bounded() {
-        return means;
+    let welch = welch_shift(base, other);
+    if welch.estimate.bounded() {
+        return welch;
     }
     let differences = base.iter().flat_map(|a| other.iter().map(move |b| b - a));
     Shift::alone(median(&differences.collect::<Vec<f64>>()))
@@ -31,12 +31,13 @@ pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
 /// The ends of the interval of [`two_sample_shift`] that misses the true shift with probability
 /// `level`. Infinite if there is none for so few values.
 pub fn two_sample_ends(base: &[f64], other: &[f64], level: f64) -> [f64; 2] {
-    by_ranks(base, other, |null, differences| null.ends(level, differences))
+    ask_rank_sum(base, other, |null, differences| null.ends(level, differences))
         .unwrap_or_else(|| Mean::new(other).less(&Mean::new(base)).ends(level))
 }
 
-/// Asks the rank-sum test; `None` of samples that are too small for a 95 % interval.
-fn by_ranks<T>(
+/// What `answer` makes of the null distribution and of all differences; `None` of samples that are
+/// too small for a 95 % interval.
+fn ask_rank_sum<T>(
     base: &[f64],
     other: &[f64],
     answer: impl FnOnce(&NullDistribution, &ValueSet<'_>) -> T,
@@ -171,10 +172,8 @@ mod tests {
         assert!((shift.p / 2.0 - 0.1272).abs() < 1e-4, "{}", shift.p);
         assert!((shift.estimate.value - 0.305).abs() < 1e-9, "{}", shift.estimate.value);
         // R: wilcox.test(term, early, conf.int = TRUE) has −0.15 and 0.76.
-        assert!(
-            (shift.estimate.low + 0.15).abs() < 1e-9 && (shift.estimate.high - 0.76).abs() < 1e-9,
-            "{shift:?}"
-        );
+        assert!((shift.estimate.low + 0.15).abs() < 1e-9, "{shift:?}");
+        assert!((shift.estimate.high - 0.76).abs() < 1e-9, "{shift:?}");
     }
 
     /// By another way, the Gaussian binomial coefficients in whole numbers.

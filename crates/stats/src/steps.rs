@@ -18,7 +18,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::{Estimate, Mean, mean};
 
-/// Fewer values are outliers, no level.
+/// Fewer values are outliers, not a level.
 const MIN_LEVEL_LENGTH: usize = 3;
 
 /// Permutations behind each p value.
@@ -95,13 +95,14 @@ fn find_steps(values: &[f64], offset: usize, random: &mut Pcg64Mcg, borders: &mu
         return;
     };
 
+    // Shuffled values resemble no neighbours, so their statistic is compared as it is.
     let statistic = statistic / inflation(&[&values[..at], &values[at..]]);
     let mut shuffled = values.to_vec();
     let mut as_large = 0;
     for _ in 0..PERMUTATIONS {
         shuffled.shuffle(random);
-        let chance = best_split(&shuffled);
-        as_large += usize::from(chance.is_some_and(|split| split.statistic >= statistic));
+        let split_by_chance = best_split(&shuffled);
+        as_large += usize::from(split_by_chance.is_some_and(|split| split.statistic >= statistic));
     }
 
     let p = (as_large + 1) as f64 / (PERMUTATIONS + 1) as f64;

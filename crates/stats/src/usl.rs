@@ -19,11 +19,14 @@ use super::{
 };
 use crate::Exact;
 
-/// Steps of Gauss and Newton; a handful are enough.
+/// Gauss–Newton steps; a handful are enough.
 const MAX_STEPS: u32 = 50;
 
-/// A step that does not lower the loss is halved this often.
-const MAX_HALVINGS: u32 = 30;
+/// Lengths of a step that are tried, each half of the one before, until one lowers the loss.
+const MAX_STEP_LENGTHS: u32 = 30;
+
+/// A step that would lower the loss by no more is not taken, and ends the search.
+const MIN_DECREASE: f64 = 1e-15;
 
 /// A parameter of this size is zero but for rounding.
 const ROUNDING_ERROR: f64 = 1e-12;
@@ -186,7 +189,8 @@ impl LinearForm {
     }
 }
 
-/// The law of the points, with two parameters or three.
+/// The law of the points, with two parameters or three, in two steps. `None` if a total is not
+/// positive, if the points do not determine the parameters, or if λ is not positive.
 fn solve(points: &[Point], parameters: usize) -> Option<Usl> {
     let is_usable =
         |point: &Point| point.copies >= 1.0 && point.total.is_finite() && point.total > 0.0;
@@ -198,6 +202,7 @@ fn solve(points: &[Point], parameters: usize) -> Option<Usl> {
     let form = LinearForm::new(points);
     let targets = vec![1.0; points.len()];
     let mut x = least_squares(&form.basis_over(&form.times), &targets, parameters)?;
+    // Where a predicted time is not positive, it has no logarithm: begin with linear scaling.
     if !form.loss(&x).is_finite() {
         x = [median(&form.times), 0.0, 0.0];
     }
@@ -206,18 +211,17 @@ fn solve(points: &[Point], parameters: usize) -> Option<Usl> {
         let rows = form.basis_over(&form.predict_times(&x));
         let step = least_squares(&rows, &form.log_errors(&x), parameters)?;
         let loss = form.loss(&x);
-        let lower = (0..MAX_HALVINGS)
+        let lower = (0..MAX_STEP_LENGTHS)
             .map(|halvings| 0.5_f64.powi(halvings as i32))
             .map(|share| [0, 1, 2].map(|k| x[k] + share * step[k]))
             .find(|next| form.loss(next) < loss);
         match lower {
-            Some(next) if loss - form.loss(&next) > 1e-15 => x = next,
+            Some(next) if loss - form.loss(&next) > MIN_DECREASE => x = next,
             _ => break,
         }
     }
 
-    let [sigma, kappa] = [x[1], x[2]]
-        .map(|share| share / x[0])
+    let [sigma, kappa] = [x[1] / x[0], x[2] / x[0]]
         .map(|value| if value.abs() < ROUNDING_ERROR { 0.0 } else { value });
     (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma, kappa })
 }

@@ -7,8 +7,7 @@
 use super::ranks::{NullDistribution, Tallied, ValueSet};
 use super::{Mean, Method, Shift, mean, median, student_shift};
 
-/// Up to this many differences the distribution is exact, beyond it the normal approximation
-/// serves.
+/// Up to this many differences the distribution is exact; beyond, the normal approximation is used.
 const MAX_EXACT_DIFFERENCES: usize = 50;
 
 /// Fewer differences have no 95 % interval: with six, the test's smallest p value is 2·½⁶ = 3.1 %.
@@ -17,19 +16,20 @@ const MIN_DIFFERENCES: usize = 6;
 /// The shift of paired differences from 0, with the interval and the p value of Wilcoxon's
 /// signed-rank test. Fewer than six differences get Student's.
 pub fn paired_shift(differences: &[f64]) -> Shift {
-    by_ranks(differences, |null, averages| null.shift(averages, Method::SignedRank))
+    ask_signed_ranks(differences, |null, averages| null.shift(averages, Method::SignedRank))
         .unwrap_or_else(|| student_shift(differences))
 }
 
 /// The ends of the interval of [`paired_shift`] that misses the true shift with probability
 /// `level`. Infinite if there is none for so few differences.
 pub fn paired_ends(differences: &[f64], level: f64) -> [f64; 2] {
-    by_ranks(differences, |null, averages| null.ends(level, averages))
+    ask_signed_ranks(differences, |null, averages| null.ends(level, averages))
         .unwrap_or_else(|| Mean::new(differences).ends(level))
 }
 
-/// Asks the signed-rank test; `None` of fewer than six differences.
-fn by_ranks<T>(
+/// What `answer` makes of the null distribution and of Walsh's averages; `None` of fewer than six
+/// differences.
+fn ask_signed_ranks<T>(
     differences: &[f64],
     answer: impl FnOnce(&NullDistribution, &ValueSet<'_>) -> T,
 ) -> Option<T> {

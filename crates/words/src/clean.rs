@@ -1,14 +1,14 @@
 //! Text from elsewhere, made safe to show.
 
-/// True if a character moves the cursor, is not seen, or turns the direction of the text
-/// after it.
+/// True if a character moves the cursor, cannot be seen, or changes the direction of the text after
+/// it.
 fn disturbs(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}'..='\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Marks of commands wherever they stand in a line of a CI's log: GitHub's old form, Azure's,
+/// Texts that begin a command anywhere in a line of a CI's log: GitHub's old form, Azure's,
 /// TeamCity's.
 const CI_COMMAND_MARKS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
@@ -43,7 +43,8 @@ fn log_line(line: &str) -> String {
     shown
 }
 
-/// JSON in which the same characters and marks are escaped within texts, so that its values stay.
+/// JSON in which the characters that [`visible`] escapes, and the marks of a CI's commands, are
+/// escaped as JSON does it, so that its values stay the same.
 pub fn json_text(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
@@ -112,17 +113,17 @@ pub fn ascii(text: &str) -> String {
     plain
 }
 
-/// A name in at most `most` characters, whatever it holds: the beginning and the end of a
-/// long one.
-pub fn shortened(name: &str, most: usize) -> String {
+/// A name, made [`visible`], in at most `max_characters`: of a longer one the beginning and the
+/// end.
+pub fn shortened(name: &str, max_characters: usize) -> String {
     let letters: Vec<char> = visible(name).chars().collect();
-    let half = most / 2;
+    let half = max_characters / 2;
     match letters.len() {
         0 => "(no name)".to_owned(),
-        length if length > most => letters[..half]
+        length if length > max_characters => letters[..half]
             .iter()
             .chain(&['…'])
-            .chain(&letters[length - (most - half - 1)..])
+            .chain(&letters[length - (max_characters - half - 1)..])
             .collect(),
         _ => letters.into_iter().collect(),
     }
@@ -142,9 +143,9 @@ fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// The beginning of a text: `most` letters, and an ellipsis if there are more.
-pub fn beginning(text: &str, most: usize) -> String {
-    let start: String = text.chars().take(most).collect();
+/// The first `max_characters` of a text, and an ellipsis if there are more.
+pub fn beginning(text: &str, max_characters: usize) -> String {
+    let start: String = text.chars().take(max_characters).collect();
     if start.len() < text.len() { start + "…" } else { start }
 }
 

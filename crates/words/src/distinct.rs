@@ -15,7 +15,6 @@ pub struct Distinct {
 /// keeps at least one word.
 pub fn distinct(names: &[&str]) -> Distinct {
     let words: Vec<Vec<String>> = names.iter().map(|name| words_of(name)).collect();
-    let own_words = words.iter().map(Vec::len).min().unwrap_or(0).saturating_sub(1);
     let Some(first) = words.first().filter(|_| words.len() > 1) else {
         return Distinct {
             shared: String::new(),
@@ -23,12 +22,13 @@ pub fn distinct(names: &[&str]) -> Distinct {
         };
     };
 
+    let max_shared = words.iter().map(Vec::len).min().unwrap_or(0).saturating_sub(1);
     let is_shared_start = |place: &usize| words.iter().all(|name| name[*place] == first[*place]);
     let is_shared_end = |place: &usize| {
         words.iter().all(|name| name[name.len() - 1 - place] == first[first.len() - 1 - place])
     };
-    let start = (0..own_words).take_while(is_shared_start).count();
-    let end = (0..own_words - start).take_while(is_shared_end).count();
+    let start = (0..max_shared).take_while(is_shared_start).count();
+    let end = (0..max_shared - start).take_while(is_shared_end).count();
 
     let own = words.iter().map(|name| name[start..name.len() - end].join(" ")).collect();
     if start + end == 0 {
@@ -39,7 +39,8 @@ pub fn distinct(names: &[&str]) -> Distinct {
     Distinct { shared, own }
 }
 
-/// The words of a name; what stands in brackets is one, as the parameters of a command are.
+/// The words of a name. From a word that begins with `(` to one that ends with `)` all are one: the
+/// parameters of a command are written so.
 fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in name.split_whitespace() {

@@ -72,7 +72,7 @@ pub trait Grouped<K: Eq + Hash, V>: Iterator<Item = (K, V)> + Sized {
 
 impl<K: Eq + Hash, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
 
-/// The first free one of `names` and of those that `numbered` makes of 2, 3 …
+/// The first free name among `names` and, after them, those that `numbered` makes of 2, 3 …
 pub fn free_name(
     names: impl IntoIterator<Item = String>,
     numbered: impl Fn(u32) -> String,
@@ -136,8 +136,8 @@ fn outside_brackets(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// The items of several lists in one order: each behind the one before it in its list, so
-/// that one that the first list lacks is in its place all the same.
+/// The items of several lists, each once. An item that the earlier lists lack comes directly behind
+/// its predecessor in its own list.
 pub fn merged<T: PartialEq + Copy>(lists: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for list in lists {

@@ -3,8 +3,8 @@
 
 use crate::NOTHING;
 
-/// A score: UnixBench's one decimal, and four significant figures below 100; at least three
-/// however small it is.
+/// A score with one decimal, as UnixBench has it, but below 100 with four significant figures, and
+/// below 0.1 with three, however small it is.
 pub fn score(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
@@ -31,10 +31,9 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A number with three significant figures, however small it is.
+/// A positive number with three significant figures, and at most 12 decimals.
 pub fn fine(value: f64) -> String {
     if value > 0.0 && value < 0.0995 {
-        // At most 12 decimals.
         let decimals = (2.0 - value.log10().floor()).min(12.0) as usize;
         format!("{value:.decimals$}")
     } else {
@@ -130,8 +129,8 @@ pub fn tenth(value: f64) -> String {
     if value.is_finite() { format!("{value:.1}") } else { NOTHING.to_owned() }
 }
 
-/// A difference with its sign and a tenth, in at most six characters: `-10.2`, `+1234`.
-/// Zero has no sign.
+/// A difference with its sign and one decimal; from 1000 on with none, and from 100,000 on as
+/// `+1.0e5`, so that it has at most six characters below 10^10: `-10.2`, `+1234`. Zero has no sign.
 pub fn signed(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
@@ -151,7 +150,7 @@ pub fn signed_fine(value: f64) -> String {
     }
 }
 
-/// A difference that rounds to zero has neither sign.
+/// The text of a difference, without its sign if all digits are zero.
 fn unsigned_zero(text: String) -> String {
     let is_zero = text.bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
     if is_zero { text.trim_start_matches(['+', '-']).to_owned() } else { text }

@@ -7,6 +7,7 @@ pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;
     let mut unit = 0;
+    // From 1000 on there are no decimals, so 1023.5 would be shown as 1024.
     while value >= if unit == 0 { 1024.0 } else { 1023.5 } && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;

@@ -240,9 +240,9 @@ fn read_results(
 
     if !request.asked.is_paired() {
         // From the journals, since redacted results lack the runs' names.
-        let first_line = |path| journal::first_line(&journal::journal_file(path));
+        let read_run = |path| journal::read_run(&journal::journal_file(path));
         let compared_names: Vec<String> =
-            paths.iter().filter_map(|path| Some(first_line(path)?.name)).collect();
+            paths.iter().filter_map(|path| Some(read_run(path)?.name)).collect();
         for (path, run) in paths.iter().zip(&mut results) {
             put_among_runs(run, path, catalogue, &compared_names);
         }

@@ -55,7 +55,7 @@ fn run_value(run: &Run, listed: &Listed) -> Value {
 
 /// A run in progress has no end either.
 fn end_of_run(listed: &Listed) -> &'static str {
-    journal::last_line(&listed.path.join(FILE)).map_or("unfinished", Ended::name)
+    journal::read_end(&listed.path.join(FILE)).map_or("unfinished", Ended::name)
 }
 
 fn why_unreadable(listed: &Listed) -> String {

@@ -225,7 +225,7 @@ fn read(number: u64, seeds: &[Seed], folder: &Path) {
 
 /// What lists of runs look at.
 fn listed(path: &Path) {
-    let _ = (journal::first_line(path), journal::last_line(path), journal::has_trials(path));
+    let _ = (journal::read_run(path), journal::read_end(path), journal::has_trials(path));
 }
 
 /// A report of a journal in one of the formats, and what else is computed of one.

@@ -1,4 +1,4 @@
-//! Details of a test beside its score: times of single operations, the undisturbed time of its
+//! Details of a test next to its score: times of single operations, the undisturbed time of its
 //! work, and further values that its program reported.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(crate) const CLOCK: &str = "clock";
 /// Shortest time of an operation in ns, so that it has a logarithm.
 const MIN_OPERATION_NS: f64 = 1.0;
 
-/// What is known of one cell beside its score.
+/// What is known of one cell in addition to its score.
 #[derive(Debug, Clone, Default)]
 pub struct Details {
     /// The times of single operations.
@@ -85,8 +85,8 @@ pub struct Value {
     pub varies: bool,
 }
 
-/// What the trials of a cell show beside the score; `None` if that is nothing. The limit is found
-/// when all rows are known.
+/// What the trials of a cell show in addition to the score; `None` if that is nothing. The limit is
+/// found later, when all rows are known.
 pub(crate) fn details(cell: &Cell, trials: &[&Trial]) -> Option<Box<Details>> {
     let measured: Vec<&Trial> =
         trials.iter().copied().filter(|trial| !trial.copies.is_empty()).collect();
@@ -230,17 +230,18 @@ mod tests {
     }
 
     #[test]
-    fn times_tell_only_what_their_count_carries() {
+    fn times_have_only_the_quantiles_that_their_count_carries() {
         let mut histogram = Histogram::default();
         (1..=200).for_each(|us| histogram.record(us * 1000));
         let copy = Copy { times: Some(Box::new(histogram)), ..Copy::default() };
         let trials = [Trial { copies: vec![copy], ..Trial::default() }];
-        let found = operation_times(&trials.iter().collect::<Vec<_>>()).unwrap();
-        let names: Vec<&str> = found.quantiles.iter().map(|quantile| quantile.0).collect();
+
+        let times = operation_times(&trials.iter().collect::<Vec<_>>()).unwrap();
+
+        let names: Vec<&str> = times.quantiles.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["p10", "p50", "p90"], "p99 takes a thousand");
-        assert!(
-            (found.quantiles[1].1.value / 100_000.0 - 1.0).abs() < 0.01
-                && (found.least / 1000.0 - 1.0).abs() < 0.01
-        );
+        let (_, median) = times.quantiles[1];
+        assert!((median.value / 100_000.0 - 1.0).abs() < 0.01);
+        assert!((times.least / 1000.0 - 1.0).abs() < 0.01);
     }
 }

@@ -140,7 +140,7 @@ struct CellHistory {
 }
 
 impl CellHistory {
-    /// Takes all cells of a run through steps 1 to 3.
+    /// Takes all cells of a run through steps 1 to 3, in the order of `figures`.
     fn all(figures: &[Figure]) -> Vec<CellHistory> {
         let calm: Vec<CalmTrials> = figures.iter().map(CalmTrials::new).collect();
 
@@ -196,8 +196,8 @@ impl CalmTrials {
     /// Step 3: the levels that the slices reach in a run of `blocks` blocks; `None` if too few
     /// trials were calm.
     ///
-    /// `hidden_share` of the trials were disturbed by hidden neighbours. Their slices stay, so the
-    /// best tenth of the others is a smaller part of all.
+    /// `hidden_share` of the trials were disturbed by hidden neighbours. Their slices stay among
+    /// the rates, and are slow, so the best tenth of the others is less than a tenth of all.
     fn levels(&self, hidden_share: f64, blocks: u64) -> Option<Levels> {
         if self.trials.len() < MIN_CALM_TRIALS {
             return None;
@@ -211,9 +211,9 @@ impl CalmTrials {
             rates_by_batch[batch as usize].extend(slices);
         }
 
-        let best_share = 1.0 - (1.0 - QUIET_QUANTILE) * (1.0 - hidden_share);
+        let best_quantile = 1.0 - (1.0 - QUIET_QUANTILE) * (1.0 - hidden_share);
         Some(Levels {
-            best: Level::at_quantile(best_share, &rates, &rates_by_batch),
+            best: Level::at_quantile(best_quantile, &rates, &rates_by_batch),
             median: Level::at_quantile(0.5, &rates, &rates_by_batch),
         })
     }
@@ -306,8 +306,8 @@ fn machine_speeds(cells: &[CalmTrials]) -> Vec<Vec<Option<f64>>> {
     speeds
 }
 
-/// The mean deviation of the witnesses near `at`, from other cells than `cell`. The witnesses are
-/// sorted by time.
+/// The mean deviation of the witnesses near `at` from cells other than `cell`; `None` if there are
+/// fewer than [`MIN_WITNESSES`]. The witnesses are sorted by time.
 fn speed_at(at: f64, cell: usize, witnesses: &[Witness]) -> Option<f64> {
     let first = witnesses.partition_point(|witness| witness.at < at - WITNESS_SECONDS);
     let deviations: Vec<f64> = witnesses[first..]

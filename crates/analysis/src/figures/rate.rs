@@ -91,14 +91,10 @@ fn rates_while_all_run(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
     let to = counted.iter().filter_map(|slices| Some(slices.last()?.end)).min()?;
     let seconds = to.checked_sub(from).filter(|ns| *ns > 0)? as f64 / NS_PER_SECOND;
 
-    let rate = |copy: &Copy| {
-        let work = work_between(&copy.slices, from, to);
-        match cell.metric {
-            Metric::Time => seconds * cell.scale / work,
-            _ => work * cell.scale * cell.timebase / seconds,
-        }
-    };
-    let rates: Vec<f64> = copies.iter().map(rate).collect();
+    let rates: Vec<f64> = copies
+        .iter()
+        .map(|copy| rate_of_work(cell, work_between(&copy.slices, from, to), seconds))
+        .collect();
     rates.iter().all(|rate| rate.is_finite()).then_some(rates)
 }
 
@@ -106,14 +102,26 @@ fn first_start(slices: &[Slice]) -> Option<u64> {
     Some(slices.first()?.start)
 }
 
-/// The work done between two moments. A slice that straddles one of them counts in proportion.
+/// The work done between two moments, in ns since the common start.
 fn work_between(slices: &[Slice], from: u64, to: u64) -> f64 {
-    let work = |slice: &Slice| {
-        let inside = slice.end.min(to).saturating_sub(slice.start.max(from));
-        let (count, length) = (slice.count as f64, slice.length());
-        if inside == length { count } else { count * inside as f64 / length as f64 }
-    };
-    slices.iter().map(work).sum()
+    slices.iter().map(|slice| work_of_slice(slice, from, to)).sum()
+}
+
+/// The part of a slice's count that belongs between two moments: in proportion if the slice
+/// straddles one of them.
+fn work_of_slice(slice: &Slice, from: u64, to: u64) -> f64 {
+    let inside = slice.end.min(to).saturating_sub(slice.start.max(from));
+    let (count, length) = (slice.count as f64, slice.length());
+    // Not by the quotient, which is 0 ÷ 0 of a slice without length.
+    if inside == length { count } else { count * inside as f64 / length as f64 }
+}
+
+/// Work per time in the cell's unit, or time per piece of work.
+fn rate_of_work(cell: &Cell, work: f64, seconds: f64) -> f64 {
+    match cell.metric {
+        Metric::Time => seconds * cell.scale / work,
+        _ => work * cell.scale * cell.timebase / seconds,
+    }
 }
 
 /// A copy's rate in the cell's unit, or its time per piece of work, over its own counted slices.
@@ -122,10 +130,7 @@ pub(crate) fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
         return copy.values.get(name).map_or(0.0, |value| value.0);
     }
     let slices = counted_slices(cell, copy);
-    match cell.metric {
-        Metric::Time => span_seconds(slices) * cell.scale / work_done(slices),
-        _ => work_done(slices) * cell.scale * cell.timebase / span_seconds(slices),
-    }
+    rate_of_work(cell, work_done(slices), span_seconds(slices))
 }
 
 /// Length in seconds of the trial's window: that of the copy which ran longest.
@@ -142,11 +147,11 @@ pub(crate) fn foreign_cpu_seconds(cell: &Cell, trial: &Trial) -> Option<f64> {
     let processes = if cell.threads { 1 } else { trial.copies.len() };
     let load = trial.background.as_ref().map(|background| &background.copy);
 
-    let mut own = 0.0;
+    let mut used = 0.0;
     for copy in trial.copies.iter().take(processes).chain(load) {
-        own += own_cpu_seconds(copy)?;
+        used += own_cpu_seconds(copy)?;
     }
-    Some(trial.noise.as_ref()?.busy_s? - own)
+    Some(trial.noise.as_ref()?.busy_s? - used)
 }
 
 /// Processor time in seconds that a program and its children used, if it is known.

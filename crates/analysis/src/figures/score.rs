@@ -77,6 +77,7 @@ pub(crate) fn figure(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure
         warnings.push(Remark::LogNormal { trials: scored.n });
     }
 
+    // Each measured trial has copies, and so exactly one value.
     let mut samples = Vec::new();
     let mut slices = Vec::new();
     for (&trial, &value) in measured.iter().zip(&scored.values) {
@@ -138,8 +139,8 @@ fn imported_figure(cell: &Cell, trials: &[&Trial]) -> Figure {
 
     let values: Vec<f64> = scores.iter().map(|(_, score)| score.value).collect();
     let seconds = mean(scores.iter().map(|(_, score)| score.seconds));
-    // Nobody knows what another suite's values are distributed like: single executions have tails,
-    // which a logarithm does not take away. So there is no interval but that of ranks.
+    // Nobody knows how another suite's values are distributed: single executions have tails, which
+    // a logarithm does not remove. So the only interval is that of ranks.
     let score = median_interval(&values);
     let few = Remark::FewValues { values: values.len() };
     Figure {
@@ -193,9 +194,9 @@ fn total_count(cell: &Cell, trial: &Trial) -> f64 {
 
 /// The value of each slice of a trial in the cell's unit.
 ///
-/// Slices are rated relative to the whole trial, and the trial has `value`. A slice's rate is the
-/// sum over the copies, so only slices that all copies have are rated, and a slice in which nothing
-/// was done has no value. A value that the program reports itself belongs to the whole trial.
+/// A slice is rated relative to the whole trial, whose value is `value`. Its rate is the sum over
+/// the copies, so only slices that all copies have are rated; one in which nothing was done has no
+/// value. A value that the program itself reports belongs to the whole trial.
 fn slice_values(cell: &Cell, trial: &Trial, value: f64) -> Vec<f64> {
     if cell.value.is_some() {
         return vec![value];
@@ -240,8 +241,8 @@ fn variance_share_of_slices(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f
     if share.is_finite() { share.min(1.0) } else { 0.0 }
 }
 
-/// The variance that a trial's logarithm has if only its slices scatter, each for itself; `None` if
-/// a copy has fewer than [`MIN_SLICES`].
+/// The variance that a trial's logarithm has if only its slices scatter, independently; `None` if a
+/// copy has fewer than [`MIN_SLICES`].
 fn variance_by_slices(cell: &Cell, trial: &Trial) -> Option<f64> {
     let mut variances = Vec::new();
     for copy in &trial.copies {

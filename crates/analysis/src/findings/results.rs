@@ -1,4 +1,4 @@
-//! The results of a run: a figure per cell, and what they come to together.
+//! The results of a run: a figure per cell, and the findings that they give together.
 //!
 //! [`Results::new`] goes up the floors of the crate: it makes a [`Figure`] of each cell, widens
 //! their intervals for the drift that they share, and asks for the findings on the run's subject.
@@ -238,7 +238,8 @@ impl Results {
         })
     }
 
-    /// The levels of copies at which rates were measured, that have anything to show, in order.
+    /// The numbers of copies at which rates were measured or are missing, in order. A burn-in has
+    /// none.
     pub fn levels(&self) -> Vec<u32> {
         if self.burnin().is_some() {
             return Vec::new();
@@ -383,7 +384,7 @@ fn remarks_on_commands(journal: &Journal) -> Vec<Remark> {
     remarks
 }
 
-/// The remarks on its end and its procedure.
+/// The remarks on the run's end and on its procedure.
 fn remarks_on_end(journal: &Journal) -> Vec<Remark> {
     let mut remarks = Vec::new();
     match journal.end.as_ref().map(|end| end.reason) {

@@ -110,8 +110,8 @@ impl Results {
         matches!(self.run.view, View::Scores | View::Scaling | View::Card)
     }
 
-    /// Finds where the figures stand among those of `entries`; of each those that were measured
-    /// alike come first.
+    /// Finds where each figure stands among those of `entries`: first among the entries that were
+    /// measured in the same way.
     pub fn stand_among(&mut self, entries: &[Results]) {
         if !self.is_of_a_machine() {
             return;

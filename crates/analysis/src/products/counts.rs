@@ -191,8 +191,8 @@ impl Counts {
         journal::Counts::call(name).map(|_| Range::default())
     }
 
-    /// The counts of this command and those of `base`, in order, each with both.
-    pub fn beside<'a>(
+    /// The counts that this command or `base` has, in order, each with the ranges of both.
+    pub fn paired_with<'a>(
         &'a self,
         base: &'a Counts,
     ) -> impl Iterator<Item = (&'a Count, Option<Range>, Option<Range>)> {
@@ -207,7 +207,7 @@ impl Counts {
     /// there are, the largest difference first.
     pub fn more_calls<'a>(&'a self, base: &'a Counts) -> Vec<(&'a str, i64)> {
         let mut calls = Vec::new();
-        for (count, own, base) in self.beside(base) {
+        for (count, own, base) in self.paired_with(base) {
             let change = own.zip(base).and_then(|(own, base)| own.change(base));
             if let (Some(call), Some([smallest, largest])) = (count.call(), change)
                 && smallest == largest

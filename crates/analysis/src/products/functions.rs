@@ -25,8 +25,8 @@ use journal::{Cell, Journal, Profile, SampledFunction};
 /// Functions with fewer samples, in all executions of all commands, are part of the rest.
 const MIN_SAMPLES: f64 = 10.0;
 
-/// The false discovery rate below which a function is called. At 5 %, beside a single function that
-/// differs another one would be called in one run of ten, and a reader would look at both; at 1 %,
+/// The false discovery rate below which a function is called. At 5 %, a single function that
+/// differs would be joined by another in one run of ten, and a reader would look at both; at 1 %,
 /// in one of fifty.
 const CALLING_RATE: f64 = 0.01;
 
@@ -341,18 +341,20 @@ fn estimate(values: &[f64], level: f64) -> Estimate {
 /// Calls the functions of all commands together: steps 3 and 4.
 fn call(all: &mut [Functions]) {
     let mut changes: Vec<&mut FunctionChanges> =
-        all.iter_mut().filter_map(|own| own.change.as_mut()).collect();
+        all.iter_mut().filter_map(|functions| functions.change.as_mut()).collect();
     let p: Vec<f64> = changes
         .iter()
         .flat_map(|change| change.functions.iter().map(|function| function.p))
         .collect();
-    let mut rates = false_discovery_rates(&p).into_iter();
-    let called = false_discovery_rates(&p).iter().filter(|rate| **rate < CALLING_RATE).count();
+    let q = false_discovery_rates(&p);
+    let called = q.iter().filter(|q| **q < CALLING_RATE).count();
+    // Of the called ones, 95 % of these intervals hold (step 3).
     let level = RATE * called as f64 / p.len().max(1) as f64;
 
+    let mut q = q.into_iter();
     for change in &mut changes {
         for function in &mut change.functions {
-            function.q = rates.next().unwrap_or(1.0);
+            function.q = q.next().unwrap_or(1.0);
             function.is_significant = function.q < CALLING_RATE;
             if function.is_significant {
                 function.change = estimate(&function.differences, level);
@@ -499,7 +501,9 @@ mod tests {
 
         let both: Vec<(&str, bool, bool)> = change
             .significant()
-            .map(|one| (one.name.as_str(), one.is_only_in_base(), one.is_only_in_own()))
+            .map(|function| {
+                (function.name.as_str(), function.is_only_in_base(), function.is_only_in_own())
+            })
             .collect();
         assert!(both.contains(&("function_17", true, false)), "{both:?}");
         assert!(both.contains(&("renamed", false, true)), "{both:?}");

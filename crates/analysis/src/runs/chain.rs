@@ -126,7 +126,8 @@ fn chain(links: &[Link<'_>]) -> Series {
     }
 }
 
-/// The links whose ratio differs from 1. The fewer of all they are, the wider are their intervals.
+/// The links whose ratio differs significantly from 1. The fewer of all they are, the wider are
+/// their intervals, which allow for the selection.
 fn steps(links: &[Link<'_>]) -> Vec<Step> {
     let p: Vec<f64> = links.iter().map(|link| link.comparison.p).collect();
     let q = false_discovery_rates(&p);

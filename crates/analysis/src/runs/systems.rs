@@ -121,9 +121,9 @@ impl Standing {
 }
 
 impl Comparisons {
-    /// Every cell that any of the runs has, in the order of the first that has it, with its score
-    /// in each run. After it stands the energy of an operation, if all runs that know it have it
-    /// from the same kind of source.
+    /// Every cell that any of the runs has, in the order of their first appearance, with its score
+    /// in each run. A row with the energy of an operation follows, if all runs that have energies
+    /// read them from one kind of source.
     pub fn side_by_side(&self) -> Vec<Across> {
         let figures = self.runs.iter().flat_map(|run| &run.results.figures);
         let cells = figures.map(|figure| (&figure.cell.key, &figure.cell)).grouped();

@@ -2,10 +2,10 @@
 //!
 //! 1. Runs are sorted into *series* ([`Trend::new`]): only runs on one host, by one procedure and
 //!    of one build are comparable.
-//! 2. Each series is searched for *steps*, lasting changes of its level ([`level_changes`]). Beside
-//!    a step stand what changed there ([`changes_since`]) and how the machine's other tests moved
+//! 2. Each series is searched for *steps*, lasting changes of its level ([`level_changes`]). A step
+//!    comes with what changed there ([`changes_since`]) and how the machine's other tests moved
 //!    ([`OtherTests`]).
-//! 3. The latest run is held against those before it at the same level ([`latest`]).
+//! 3. The latest run is compared with those before it at the same level ([`latest`]).
 
 use std::collections::BTreeMap;
 
@@ -348,7 +348,7 @@ struct OtherTests {
 }
 
 impl OtherTests {
-    /// `None` if there are fewer than two, and of an index, which contains the others.
+    /// `None` if there are fewer than [`MIN_OTHER_TESTS`], and of an index, which contains them.
     fn new(series: &Series, runs: &[&Summary]) -> Option<OtherTests> {
         let is_index = series.unit.is_empty();
         if is_index {
@@ -380,17 +380,18 @@ impl OtherTests {
     }
 }
 
-/// The logarithms of the rates of a run's other tests, by test.
+/// The logarithms of the rates (of times, of their inverses) of a run's other tests, by test.
 fn other_rates<'a>(series: &Series, run: &'a Summary) -> BTreeMap<&'a str, f64> {
-    let own = &series.key;
+    let series_key = &series.key;
     let mut rates = BTreeMap::new();
     for figure in &run.figures {
         let cell = &figure.cell;
         let key = &cell.key;
-        let is_alongside =
-            (key.copies, &key.load, &key.condition) == (own.copies, &own.load, &own.condition);
+        let is_alongside = key.copies == series_key.copies
+            && key.load == series_key.load
+            && key.condition == series_key.condition;
         let is_rate_or_time = cell.metric != Metric::Latency && figure.score.value > 0.0;
-        if is_alongside && is_rate_or_time && key.test != own.test && !cell.control {
+        if is_alongside && is_rate_or_time && key.test != series_key.test && !cell.control {
             let rate = Measure::Score.goodness(cell.metric, figure.score.value);
             rates.insert(key.test.as_str(), rate);
         }

@@ -237,6 +237,22 @@ fn causes_by_evidence() {
         "unknown",
         "less power, but hot"
     );
+    let mut of_two_packages = limits(100.0, 45.0);
+    of_two_packages.temperature.insert("coretemp Package id 1".to_owned(), 100.0);
+    let one_is_warm = |at: f64, sample: &mut Sample| {
+        power(60.0, 40.0, 70.0)(at, sample);
+        sample.sensors.temperature.insert("coretemp Package id 1".to_owned(), 92.0);
+    };
+    assert_eq!(cause(&with_evidence(of_two_packages, one_is_warm)), "unknown", "one of two is hot");
+    let without_temperature = |at: f64, sample: &mut Sample| {
+        power(60.0, 40.0, 70.0)(at, sample);
+        sample.sensors.temperature.clear();
+    };
+    assert_eq!(
+        cause(&with_evidence(limits(100.0, 45.0), without_temperature)),
+        "unknown",
+        "nobody knows whether it is hot"
+    );
     assert_eq!(
         cause(&with_evidence(limits(100.0, 15.0), power(28.0, 15.1, 98.0))),
         "thermal and power"

@@ -13,7 +13,7 @@ use journal::Run;
 /// Hive's name for a value that is not there.
 const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The longest value in a directory's name; host names of Linux have 64 bytes.
+/// The longest value in a directory's name; host names of Linux have at most 64 bytes.
 const MAX_VALUE_BYTES: usize = 120;
 
 /// A run's place in the archive, made of fields that never change: exporting the run again replaces
@@ -37,15 +37,11 @@ impl Place {
             "{:016x}",
             hash(&format!("{name}\0{host}\0{started}\0{seed}\0{part_of_fleet}"))
         );
-        let folder = |key: &str, value: &str| {
-            let value = encoded(value, MAX_VALUE_BYTES);
-            format!("{key}={}", if value.is_empty() { HIVE_NULL } else { &value })
-        };
 
         let path = [
-            folder("suite", suite(&run.tool)),
-            folder("date", date(started)),
-            folder("host", host),
+            partition("suite", suite(&run.tool)),
+            partition("date", date(started)),
+            partition("host", host),
         ]
         .iter()
         .collect::<PathBuf>()
@@ -82,13 +78,19 @@ impl Place {
     }
 }
 
+/// The directory of a value in Hive's layout: `KEY=VALUE`.
+fn partition(key: &str, value: &str) -> String {
+    let value = encoded(value, MAX_VALUE_BYTES);
+    format!("{key}={}", if value.is_empty() { HIVE_NULL } else { &value })
+}
+
 /// The suite's name without its version: `unixmark`, `UnixBench`, `BYTE UNIX Benchmarks`.
 fn suite(tool: &str) -> &str {
     let end = tool.find(|c: char| c.is_ascii_digit()).unwrap_or(tool.len());
     tool[..end].trim()
 }
 
-/// The day on which a run began, where it began; empty where its journal does not tell.
+/// The day on which a run began, in its machine's time zone; empty if its journal does not say.
 fn date(started: &str) -> &str {
     started.get(..10).filter(|date| date.parse::<jiff::civil::Date>().is_ok()).unwrap_or("")
 }
@@ -106,17 +108,21 @@ mod tests {
     #[test]
     fn a_run_has_one_place() {
         let place = Place::new(&run("vm-2026-11-21-01", "vm"));
+
         let file =
             format!("suite=unixmark/date=2026-11-21/host=vm/{}.vm-2026-11-21-01.parquet", place.id);
         assert_eq!(place.path, Path::new(&file));
         assert_eq!(place, Place::new(&run("vm-2026-11-21-01", "vm")));
-        let fleet = Attempt {
-            run: "night".into(),
-            id: NodeId { node: "n1".into(), task: "0".into() },
-            attempt: 1,
-        };
-        let part = Run { fleet: Some(fleet), ..run("vm-2026-11-21-01", "vm") };
-        assert_ne!(place.id, Place::new(&part).id);
+    }
+
+    #[test]
+    fn a_part_of_a_fleet_run_has_a_place_of_its_own() {
+        let alone = run("vm-2026-11-21-01", "vm");
+        let id = NodeId { node: "n1".into(), task: "0".into() };
+        let attempt = Attempt { run: "night".into(), id, attempt: 1 };
+        let part = Run { fleet: Some(attempt), ..alone.clone() };
+
+        assert_ne!(Place::new(&part).id, Place::new(&alone).id);
     }
 
     #[test]

@@ -33,13 +33,13 @@ struct Column {
     values: Values,
 }
 
-/// The values of a column; null where there is none.
+/// The values of a column; a row without a value is null.
 #[derive(Debug)]
 enum Values {
-    /// The same in every row.
-    Same(Option<ByteArray>),
+    /// The same text in every row.
+    SameText(Option<ByteArray>),
     /// The same moment in every row, in microseconds since 1970.
-    When(Option<i64>),
+    SameMoment(Option<i64>),
     Text(Vec<Option<ByteArray>>),
     Whole(Vec<Option<i32>>),
     Real(Vec<Option<f64>>),
@@ -64,12 +64,12 @@ impl Table {
 
     /// Adds a column with the same text in every row.
     pub(super) fn same<'a>(self, name: &'static str, text: impl Into<Option<&'a str>>) -> Table {
-        self.put(name, Values::Same(text.into().map(ByteArray::from)))
+        self.put(name, Values::SameText(text.into().map(ByteArray::from)))
     }
 
     /// Adds a column with the same moment in every row, in microseconds since 1970.
     pub(super) fn when(self, name: &'static str, moment: Option<i64>) -> Table {
-        self.put(name, Values::When(moment))
+        self.put(name, Values::SameMoment(moment))
     }
 
     /// Adds a column of text.
@@ -146,16 +146,18 @@ impl Table {
 impl Column {
     fn schema(&self) -> Result<Type> {
         let (physical, logical) = match self.values {
-            Values::Same(_) | Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            // In UTC, without a zone: readers show it alike wherever they are.
-            Values::When(_) => {
+            Values::SameText(_) | Values::Text(_) => {
+                (Physical::BYTE_ARRAY, Some(LogicalType::String))
+            }
+            // In UTC, without a zone, so that readers everywhere show the same.
+            Values::SameMoment(_) => {
                 (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MICROS)))
             }
             Values::Whole(_) => (Physical::INT32, None),
             Values::Real(_) => (Physical::DOUBLE, None),
             Values::Flag(_) => (Physical::BOOLEAN, None),
         };
-        // No reader makes use of a column that has no nulls: all may have them.
+        // Every column may have nulls: no reader makes use of one that may not.
         let builder =
             Type::primitive_type_builder(self.name, physical).with_repetition(Repetition::OPTIONAL);
         Ok(builder.with_logical_type(logical).build()?)
@@ -165,8 +167,8 @@ impl Column {
 impl Values {
     fn name(&self) -> &'static str {
         match self {
-            Values::Same(_) | Values::Text(_) => "string",
-            Values::When(_) => "timestamp",
+            Values::SameText(_) | Values::Text(_) => "string",
+            Values::SameMoment(_) => "timestamp",
             Values::Whole(_) => "int32",
             Values::Real(_) => "double",
             Values::Flag(_) => "boolean",
@@ -181,8 +183,8 @@ impl Values {
         let count = rows.len();
         let why = "its number of values is not that of the table's rows";
         match self {
-            Values::Same(value) => repeat::<ByteArrayType>(column, value.as_ref(), count),
-            Values::When(value) => repeat::<Int64Type>(column, value.as_ref(), count),
+            Values::SameText(value) => repeat::<ByteArrayType>(column, value.as_ref(), count),
+            Values::SameMoment(value) => repeat::<Int64Type>(column, value.as_ref(), count),
             Values::Text(values) => write::<ByteArrayType>(column, values.get(rows).context(why)?),
             Values::Whole(values) => write::<Int32Type>(column, values.get(rows).context(why)?),
             Values::Real(values) => write::<DoubleType>(column, values.get(rows).context(why)?),
@@ -219,7 +221,7 @@ fn properties() -> WriterProperties {
             FORMAT.to_owned(),
         )]))
         .set_created_by(concat!("unixmark ", env!("CARGO_PKG_VERSION")).to_owned())
-        // Pages of one run are few: the least and greatest of a column are told once.
+        // A run has few pages, so the minimum and maximum of a column are stated once a row group.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .build()

@@ -185,8 +185,8 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// The moment when a run began, in microseconds since 1970; none where its journal does not
-/// say it in RFC 3339.
+/// The moment when a run began, in microseconds since 1970; `None` if its journal does not state it
+/// in RFC 3339.
 fn started(summary: &Summary) -> Option<i64> {
     summary.run.started.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond)
 }

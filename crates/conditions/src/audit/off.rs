@@ -1,6 +1,6 @@
 //! The levels at which auditing is off.
 
-use machine::auditing::was_on;
+use machine::auditing::sign_it_was_on;
 use rustix::io::Errno;
 
 use crate::audit::Surroundings;
@@ -58,7 +58,7 @@ impl OffAfterOn {
         state: &State,
         context: &mut Surroundings<'_>,
     ) -> Result<OffAfterOn, String> {
-        if was_on(&system.machine).is_none() {
+        if sign_it_was_on(&system.machine).is_none() {
             let found = Found::on(state.status, state.status.backlog_limit);
             (context.record)(Undo::Audit { found })?;
             system.switch_on()?;

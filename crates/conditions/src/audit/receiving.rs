@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use machine::auditing::was_on;
+use machine::auditing::sign_it_was_on;
 use rustix::io::Errno;
 
 use crate::audit::auditd::Auditd;
@@ -180,7 +180,7 @@ fn create_file(
 /// Notes about everything else that the machine audits.
 fn describe_other_auditing(system: &System, state: &State, receiver: &Receiver) -> Vec<String> {
     let mut notes = Vec::new();
-    if state.status.enabled == 0 && was_on(&system.machine).is_none() {
+    if state.status.enabled == 0 && sign_it_was_on(&system.machine).is_none() {
         notes.push(
             "auditing was switched on for the first time since the machine started: until it restarts, new processes pay \
              for that at each system call"

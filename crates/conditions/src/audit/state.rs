@@ -9,7 +9,7 @@
 use std::time::{Duration, Instant};
 
 use machine::Machine;
-use machine::auditing::was_on;
+use machine::auditing::sign_it_was_on;
 use rustix::io::Errno;
 
 use crate::audit::found::Found;
@@ -168,7 +168,7 @@ impl State {
             return Err(format!("{} rules are loaded, so it may have been on", self.rules.len()));
         }
 
-        match was_on(machine) {
+        match sign_it_was_on(machine) {
             Some(why) => Err(format!(
                 "it was on since the machine started, which new processes pay for until it restarts ({why})"
             )),

@@ -1,4 +1,5 @@
-//! Findings that will spoil a run here, each with its fix: one small check per row of a table.
+//! What will spoil or disturb a run here, as findings, each with its fix: one small check per row
+//! of a table.
 //!
 //! A check that cannot see what it needs finds nothing. A fix is a command to type, or a plain
 //! statement that there is none.
@@ -64,8 +65,8 @@ const CHECKS: &[Check] = &[
     ("software.locale", storage::locale),
 ];
 
-/// Everything that will spoil a run on this machine now, the worst first. Takes a fifth of a
-/// second. `dir` is where the file tests work.
+/// Everything that will spoil or disturb a run on this machine now, the worst first. `dir` is where
+/// the file tests work. Takes a fifth of a second.
 pub fn doctor(machine: &Machine, dir: &Path) -> Vec<Finding> {
     let before = sample(machine);
     let processes_before = processes::read_processes(machine);
@@ -82,7 +83,7 @@ pub fn doctor(machine: &Machine, dir: &Path) -> Vec<Finding> {
     findings
 }
 
-/// As [`doctor`], from two samples taken already and without the names of processes.
+/// [`doctor`], from two samples that were taken already, and without the names of processes.
 pub fn examine(machine: &Machine, dir: &Path, before: &Sample, after: &Sample) -> Vec<Finding> {
     let shares = noise::shares(before, after);
     let system = System {

@@ -29,6 +29,7 @@ pub fn boost(system: &System) -> Option<Finding> {
     finding(Note, problem, frequency::boost_off(system.machine))
 }
 
+/// The slowest wake-up from an idle state that is switched on, by those of CPU 0.
 pub fn idle(system: &System) -> Option<Finding> {
     let dir = "/sys/devices/system/cpu/cpu0/cpuidle";
     let mut slowest_us = None;

@@ -40,7 +40,8 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// The model of pre-emption in force where it can be read, else by version and command line.
+/// The model of pre-emption by the words of the kernel's version, and what these leave open: of a
+/// dynamic kernel the choice, of one without pre-emption the configured model.
 fn preemption(machine: &Machine, _: &Path) -> Option<String> {
     let version = machine.read("/proc/sys/kernel/version")?;
     let words: Vec<&str> =
@@ -58,7 +59,8 @@ fn preemption(machine: &Machine, _: &Path) -> Option<String> {
     Some(configured_model(machine).unwrap_or_else(|| "none or voluntary".to_string()))
 }
 
-/// The choice of a kernel that can change its model. Only root may read the model in force.
+/// The model in force of a kernel that can change it, or what it began with: only root may read the
+/// former.
 fn dynamic_choice(machine: &Machine) -> Option<String> {
     let in_force = machine.read("/sys/kernel/debug/sched/preempt");
     in_force

@@ -2,7 +2,7 @@
 
 use super::super::{Machine, arm, core_id, counts, frequency, parse};
 use super::{Path, Row, Value, on_or_off, text, value};
-use std::collections::BTreeSet;
+use words::Unique;
 
 const CPU: &str = "/sys/devices/system/cpu";
 
@@ -114,17 +114,9 @@ fn clusters(machine: &Machine, _: &Path) -> Option<String> {
     Some(format!("{count}: CPUs {}", clusters.join("; ")))
 }
 
-/// The values that a file of the CPUs' topology has, each once, in the order of the CPUs.
+/// The values of a file of the CPUs' topology, each once, in the order of the CPUs.
 fn distinct_values(machine: &Machine, cpus: &[usize], file: &str) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for cpu in cpus {
-        if let Some(value) = machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}")) {
-            values.push(value);
-        }
-    }
-    let mut seen = BTreeSet::new();
-    values.retain(|value| seen.insert(value.clone()));
-    values
+    cpus.iter().filter_map(|cpu| machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}"))).unique()
 }
 
 /// The capacities of the CPUs, on a scale where the fastest has 1024; `None` if they are equal or

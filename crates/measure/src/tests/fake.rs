@@ -42,34 +42,34 @@ impl<'a> Fake<'a> {
         }
     }
 
-    /// Returns the bench with a signal during this trial, from 1.
+    /// The bench with a signal during this trial, from 1.
     pub fn stopped_at(self, trial: usize, signal: i32) -> Fake<'a> {
         Fake { signal: Some((trial, signal)), ..self }
     }
 
-    /// Returns the bench on which nothing can be undone.
+    /// The bench on which nothing can be undone.
     pub fn stuck(self, why: &'static str) -> Fake<'a> {
         Fake { stuck: Some(why), ..self }
     }
 
-    /// Returns the bench on which counting comes to this, execution by execution.
+    /// The bench on which counting comes to this, execution by execution.
     pub fn counting(self, counts: Vec<Result<Vec<Copy>, Refusal>>) -> Fake<'a> {
         Fake { counts, ..self }
     }
 
-    /// Returns a bench on which every cell has this share of the full speed, give or take a
+    /// A bench on which every cell has this share of the full speed, give or take a
     /// thousandth.
     pub fn at(share: impl Fn(&Cell) -> f64 + 'a) -> Fake<'a> {
         Fake::new(move |cell, number| Ok(trial(cell, share(cell) * wobble(number, 0.001))))
     }
 }
 
-/// Returns a factor near 1 that no two trials of a few share.
+/// A factor near 1 that no two trials of a few share.
 pub fn wobble(number: u32, size: f64) -> f64 {
     1.0 + size * (f64::from(number) * 2.4).sin()
 }
 
-/// Returns a trial at this share of the full speed.
+/// A trial at this share of the full speed.
 pub fn trial(cell: &Cell, share: f64) -> Trial {
     let slice = u64::try_from(cell.window.slice.as_nanos()).unwrap();
     let count = (COUNT as f64 * share) as u64;
@@ -157,7 +157,7 @@ impl Observer for Notes {
     }
 }
 
-/// Returns a setup below a directory.
+/// A setup below a directory.
 pub fn setup(folder: &std::path::Path) -> Setup {
     let store = Store::at(Some(folder.join("results"))).unwrap();
     Setup::new(store, folder.to_path_buf())

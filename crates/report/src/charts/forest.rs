@@ -75,7 +75,8 @@ impl Look {
     }
 }
 
-/// The marks of verdicts and what they mean, with the control's if there is one.
+/// The marks of verdicts and what they mean; with that of differences between runs, and that of the
+/// control, where there are any.
 pub(crate) fn legend(has_control: bool, has_runs_apart: bool) -> Vec<(Markup, String)> {
     let mut meanings = vec![
         (Look::of_verdict(&Verdict::Slower), "slower or worse"),

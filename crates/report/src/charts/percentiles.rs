@@ -144,7 +144,7 @@ impl Cumulative {
         Line { points, ..Line::default() }
     }
 
-    /// The dashed curve from an inverse to the last, and on to the longest value.
+    /// The dashed curve between two inverses, and on to the longest value.
     fn dashed_line(&self, from: f64, to: f64) -> Line {
         let mut line = Line { dashed: true, ..self.line(from, to) };
         if !line.points.is_empty() {

@@ -264,6 +264,7 @@ impl Frame {
         svg.close_group();
     }
 
+    /// Draws a line as one path, which is interrupted where a point has no place.
     fn draw_line(&self, svg: &mut Svg, line: &Line, hue: &str) {
         let mut d = String::new();
         let mut is_pen_down = false;

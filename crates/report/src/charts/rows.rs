@@ -17,6 +17,7 @@ use super::svg::{
     outline, text_width,
 };
 
+/// A chart of rows, as a view fills it.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     /// The words for readers who do not see the chart.
@@ -198,7 +199,7 @@ impl Mark {
 impl Rows {
     /// The drawings for all media.
     pub(crate) fn draw(&self) -> Drawings {
-        WIDTHS.draw(|medium, width| Layout::new(self, medium, width).finish())
+        WIDTHS.draw(|medium, width| Layout::new(self, medium, width).draw())
     }
 
     /// The width in px that the labels take next to the lanes of a drawing `chart_width` wide.
@@ -211,7 +212,7 @@ impl Rows {
         width.min(MAX_LABEL_SHARE * chart_width)
     }
 
-    /// The widths of the columns of words in px.
+    /// The widths of the columns of words in px. A mark without a value has its words in its lane.
     fn column_widths(&self) -> Vec<f64> {
         let marks = self.rows.iter().flat_map(|row| &row.marks);
         let words: Vec<&[String]> = marks
@@ -288,7 +289,7 @@ impl<'a> Layout<'a> {
         self.medium == Medium::NarrowPage
     }
 
-    fn finish(mut self) -> Drawing {
+    fn draw(mut self) -> Drawing {
         self.draw_shade();
         self.draw_axis();
         for (number, guide) in self.chart.guides.iter().enumerate() {
@@ -343,13 +344,14 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// Draws a guide through all rows, with its words in the line of headings that begins at `top`.
     fn draw_guide(&mut self, guide: &Guide, top: f64) {
         let Guide { class, at, text } = guide;
         let Some(x) = self.scale.place(at.value) else { return };
 
         self.svg.open_group(text);
-        let ends = (self.scale.place(at.low), self.scale.place(at.high));
-        if let (true, (Some(low), Some(high))) = (at.bounded(), ends) {
+        let ends = self.scale.place(at.low).zip(self.scale.place(at.high));
+        if let Some((low, high)) = ends.filter(|_| at.bounded()) {
             let band_top = top + GUIDE_BAND_PX;
             let size = (high - low, self.bottom - band_top);
             self.svg.rect(&format!("band {class}"), (low, band_top), size);
@@ -372,19 +374,20 @@ impl<'a> Layout<'a> {
         self.svg.line("rule", (0.0, top), (self.width, top));
         match self.is_narrow() {
             true => self.draw_label_above(row, top),
-            false => self.draw_label_beside(row, top, &middles),
+            false => self.draw_label_at_left(row, top, &middles),
         }
         for (lane, (y, height)) in middles.into_iter().zip(heights).enumerate() {
             self.draw_lane(row, lane, y, *height);
         }
     }
 
-    fn draw_label_beside(&mut self, row: &Row, top: f64, lane_middles: &[f64]) {
+    /// Draws the label at the middle of its lanes; in a chart with columns of words, at that of the
+    /// first lane, where the marks that have such words are.
+    fn draw_label_at_left(&mut self, row: &Row, top: f64, lane_middles: &[f64]) {
         let first = lane_middles.first().unwrap_or(&top);
-        // Marks that have words in columns are in the first lane.
         let has_columns = !self.chart.heads.is_empty();
-        let last = if has_columns { lane_middles.first() } else { lane_middles.last() };
-        let y = (first + last.unwrap_or(&top)) / 2.0 + LABEL_BASELINE_PX;
+        let last = if has_columns { first } else { lane_middles.last().unwrap_or(&top) };
+        let y = (first + last) / 2.0 + LABEL_BASELINE_PX;
 
         self.svg.fitted_text(label_class(row), (0.0, y), &row.label, self.left - 14.0);
     }

@@ -2,7 +2,7 @@
 //! run's time, so that drift, outliers and second modes are seen.
 //!
 //! There is a panel per test, with a series per level of copies. All panels share one scale of per
-//! cent, but a panel that would have more than a quarter of its points beyond it has its own. Long
+//! cent, but a panel with more than a quarter of its points beyond it has one of its own. Long
 //! runs are thinned, so that a page is bounded however many trials there were.
 
 use analysis::{Figure, Results, Sample};

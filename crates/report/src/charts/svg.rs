@@ -152,7 +152,7 @@ impl Svg {
 }
 
 impl Medium {
-    /// The classes that the style sheet of pages knows it by.
+    /// The classes by which the style sheet of pages knows a drawing for it.
     fn class(self) -> &'static str {
         match self {
             Medium::WidePage => "chart wide",

@@ -1,6 +1,6 @@
 //! The answer in at most 1 kB of JSON, for agents and scripts: docs/report.schema.json has it as
-//! `brief`. What does not fit is left out: comparisons beside the gravest, functions, and at last
-//! the ends of long words.
+//! `brief`. What does not fit is left out: comparisons other than the gravest, functions, and at
+//! last the ends of long words.
 
 use std::path::Path;
 

@@ -119,7 +119,7 @@ fn change_row(line: &Line<'_>, is_of_condition: bool) -> Vec<String> {
     let comparison = line.comparison;
     let key = if is_of_condition { line.key.under(NONE) } else { line.key.clone() };
     let (unit_name, _) = unit_for_people(comparison);
-    // Commands in turn are a test without a name; they stand above the table.
+    // Commands that alternate are a test without a name; theirs are above the table.
     let name = match comparison.unnamed() {
         Some(measure) => format!("{measure}, {unit_name}"),
         None => format!("{}, {unit_name}", measure_name(&key, comparison.measure.name())),

@@ -13,7 +13,7 @@ use maud::html;
 
 use crate::document::ends_after;
 use crate::subject::{Subject, measure_name, run_suffix};
-use crate::views::{Line, gap_key, lines, sentences, verdict_in_words};
+use crate::views::{Line, gap_key, lines, sentences, verdict_with_time};
 
 struct Case {
     name: String,
@@ -197,7 +197,7 @@ fn outcome_of_doubt(gate: &Gate) -> Outcome {
 /// `slower: -7.1 % (-9.2 to -5.0)`.
 fn describe_change(comparison: &Comparison) -> String {
     let change = comparison.change();
-    let verdict = verdict_in_words(comparison);
+    let verdict = verdict_with_time(comparison);
     let ends = ends_after(&change, words::signed_fine);
     if !change.value.is_finite() {
         return verdict + &ends;

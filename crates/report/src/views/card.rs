@@ -49,7 +49,7 @@ struct DiskRow {
     bytes: f64,
 }
 
-/// Returns the card of a run.
+/// The card of a run.
 pub fn card(results: &Results) -> Document {
     let run = &results.run;
     let day = run.started.get(..10).unwrap_or_default();
@@ -149,7 +149,7 @@ fn scores(results: &Results) -> crate::document::Table {
         .keyed("scores")
 }
 
-/// Returns the halves of an interval, or [`Field::Nothing`].
+/// The halves of an interval, or [`Field::Nothing`].
 fn spread(estimate: Option<Estimate>) -> Field {
     estimate.map_or(Field::Nothing, Field::Spread)
 }
@@ -157,7 +157,7 @@ fn spread(estimate: Option<Estimate>) -> Field {
 /// A score, and its estimate without disturbances.
 type Known = (Estimate, Option<Estimate>);
 
-/// Returns the line of a figure at one copy and at `most`; `None` where it is known at neither.
+/// The line of a figure at one copy and at `most`; `None` where it is known at neither.
 fn line(
     label: String,
     unit: &str,
@@ -193,7 +193,7 @@ fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
     })
 }
 
-/// Returns the machine's power while the index was measured, where that is known.
+/// The machine's power while the index was measured, where that is known.
 fn power(results: &Results, most: u32) -> Option<Line<'static>> {
     let at = |copies| Some((results.unixbench_index(copies)?.watts?, None));
     line("Power during the index".to_owned(), "W", most, at)

@@ -1,4 +1,4 @@
-//! Runs compared cell by cell: what differs, what all come to, and what a gate makes of it.
+//! Runs compared cell by cell: what differs, the means over all cells, and what a gate makes of it.
 
 use analysis::{
     Bar, ComparedCounts, Comparison, Comparisons, Gate, GeometricMean, Measure, NotCompared,
@@ -249,7 +249,7 @@ fn line<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> Line<'a> {
 
 /// The comparisons, each at its place in the matrix.
 pub(crate) fn lines(all: &Comparisons) -> Vec<Line<'_>> {
-    all.comparisons.iter().map(|one| line(one, all)).collect()
+    all.comparisons.iter().map(|comparison| line(comparison, all)).collect()
 }
 
 /// The columns for programs: of rounds with the thesis's deltas.
@@ -269,7 +269,7 @@ fn columns(all: &Comparisons) -> Columns<'_, Line<'_>> {
     columns
 }
 
-/// What one run is compared with, as its heading: `B against A`.
+/// The heading of what compares one run with another: `B against A`.
 fn contest(letter: &str, all: &Comparisons) -> String {
     format!("{letter} against {}", all.against())
 }
@@ -458,7 +458,8 @@ fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
     })
 }
 
-/// A loss for programs. `confirmed` is null without a second look, or if that cannot tell.
+/// A suspect as programs get it. `confirmed` is null without a second look, or if that shows
+/// nothing; `closes` is true if the suspect fails the gate.
 fn suspect_data(suspect: &Suspect, all: &Comparisons) -> Value {
     let to_object = |comparison| comparisons::columns(["A", "B"]).object(&line(comparison, all));
     let (confirmed, second) = match &suspect.second {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::document::{Block, Pair, Pairs};
 
-/// Returns the runs for programs.
+/// The runs for programs.
 pub(super) fn runs_data(all: &Comparisons) -> Value {
     all.runs.iter().map(run).collect()
 }
@@ -20,7 +20,7 @@ fn run(compared: &Compared) -> Value {
     })
 }
 
-/// The runs by their letters, with their sides unless they are systems beside each other.
+/// The runs by their letters, with their sides unless they are systems next to each other.
 pub(super) fn runs(all: &Comparisons, is_sided: bool) -> Block {
     let pair = |compared: &Compared| {
         let Run { name, started, procedure, comment, .. } = &compared.results.run;

@@ -1,4 +1,5 @@
-//! One measure of one cell compared: its columns in every format, of runs and of conditions alike.
+//! A comparison of one measure of one cell, between runs or conditions: its columns in every
+//! format.
 
 use analysis::{Comparison, Effect, Measure, RATE, Remark, Sides, Verdict};
 use catalogue::NONE;
@@ -6,12 +7,12 @@ use journal::{Cell, Key};
 use serde_json::{Value, json};
 use words::{Grouped, Unique, at_least, factor, figure};
 
-use super::shared::{coordinates, sentences, verdict_words};
+use super::shared::{brief_verdict, coordinates, sentences};
 use crate::charts::forest;
 use crate::document::{Block, Chart, Column, Columns, Field, Readers};
 
-/// From this time factor on, a verdict in words has it.
-const LARGE: f64 = 2.0;
+/// From this factor on, [`verdict_with_time`] states the time.
+const MIN_STATED_FACTOR: f64 = 2.0;
 
 /// The verdict on a difference between separate runs.
 const DIFFERS: &str = "differs between the runs";
@@ -41,31 +42,30 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Returns the line of an effect; its condition stands above the table.
+    /// The line of an effect; its condition stands above the table.
     pub(super) fn new(effect: &'a Effect, against: &'a str) -> Line<'a> {
         let comparison = &effect.comparison;
         let key = comparison.cell.key.clone();
         Line { comparison, effect: Some(effect), against, shown: key.under(NONE), key, arm: None }
     }
 
-    /// Returns the values before and after: where the run compared with is B, that of A is the
-    /// later.
+    /// The values before and after. Where the run compared with is B, that of A is the later.
     pub(crate) fn sides(&self) -> [f64; 2] {
         let Comparison { a, b, .. } = *self.comparison;
         if self.against == "B" { [b, a] } else { [a, b] }
     }
 
-    /// Returns the name at a terminal: `syscall x2, load compile p99`.
+    /// The name at a terminal: `syscall x2, load compile p99`.
     pub(super) fn id(&self) -> String {
         self.named(&self.shown.test)
     }
 
-    /// Returns the name on pages: `System Call Overhead x2`.
+    /// The name on pages: `System Call Overhead x2`.
     pub(super) fn title(&self) -> String {
         self.named(&self.comparison.cell.label)
     }
 
-    /// Returns the name by that of the test; commands in turn are a test without a name.
+    /// The name by the test's. Commands that alternate are a test without a name.
     fn named(&self, test: &str) -> String {
         let name = match self.comparison.unnamed() {
             Some(what) => format!("{what}{}", coordinates(&self.shown)),
@@ -77,8 +77,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns the difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few
-    /// to show one.
+    /// The difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few to show
+    /// one.
     pub(super) fn delta(&self) -> Field {
         let Comparison { delta, resolution, measure, .. } = self.comparison;
         match resolution {
@@ -89,28 +89,28 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns the interval of the difference: `-0.12..+0.03`.
+    /// The interval of the difference: `-0.12..+0.03`.
     pub(super) fn interval(&self) -> Field {
         interval_of(self.comparison)
     }
 
-    /// Returns how many times as long the same work takes: `6.77x`.
+    /// The time for the same work as a multiple of the reference's: `6.77x`.
     pub(super) fn time(&self) -> Field {
         Field::maybe(self.comparison.time_factor(), words::factor)
     }
 
-    /// Returns the verdict in few words, and what a second look adds: `undecided <3.6%`, `slower,
-    /// twice`.
+    /// The verdict in few words, and what a second look adds: `undecided <3.6%`, `slower, twice`.
     pub(super) fn verdict(&self) -> String {
-        self.looked(verdict_words(self.comparison.verdict, unit(self.comparison.measure)))
+        self.with_second_look(brief_verdict(self.comparison.verdict, unit(self.comparison.measure)))
     }
 
-    /// Returns the verdict as a page has it: `undecided (blind below 3.6 %)`, `slower, twice`.
+    /// The verdict as a page has it: `undecided (blind below 3.6 %)`, `slower, twice`.
     pub(super) fn verdict_in_full(&self) -> String {
-        self.looked(in_full(self.comparison))
+        self.with_second_look(full_verdict(self.comparison))
     }
 
-    fn looked(&self, verdict: String) -> String {
+    /// The verdict, with what a second look showed if there was one.
+    fn with_second_look(&self, verdict: String) -> String {
         match self.effect.and_then(|effect| effect.confirmed) {
             Some(true) => format!("{verdict}, twice"),
             Some(false) => format!("{verdict}, once"),
@@ -119,7 +119,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Returns `test` with its place in the matrix and what is measured.
+/// `test` with its place in the matrix and what is measured.
 pub(super) fn measured(test: &str, key: &Key, measure: Measure) -> String {
     let name = format!("{test}{}", coordinates(key));
     match measure {
@@ -129,7 +129,7 @@ pub(super) fn measured(test: &str, key: &Key, measure: Measure) -> String {
     }
 }
 
-/// Returns how a figure of a measure is written.
+/// The style in which a figure of a measure is written.
 pub(crate) fn words_of(measure: Measure) -> fn(f64) -> String {
     if measure == Measure::Energy { words::joules } else { words::compact }
 }
@@ -174,14 +174,14 @@ pub(super) fn interval_of(one: &Comparison) -> Field {
     Field::Interval(change, style)
 }
 
-/// Returns the unit of a difference as it follows a number.
+/// The unit of a difference as it follows a number.
 pub(crate) fn unit(measure: Measure) -> &'static str {
     if measure == Measure::Met { "pt" } else { "%" }
 }
 
 /// The verdict in few words.
 pub(super) fn verdict(one: &Comparison) -> String {
-    verdict_words(one.verdict, unit(one.measure))
+    brief_verdict(one.verdict, unit(one.measure))
 }
 
 /// A test with its place in the matrix: `syscall x2, load compile`.
@@ -193,44 +193,46 @@ fn side(one: &Comparison, value: f64) -> Field {
     Field::Worded(shown(one, value), value.into())
 }
 
-fn in_full(one: &Comparison) -> String {
+/// The verdict as a page has it: `undecided (blind below 3.6 %)`.
+fn full_verdict(one: &Comparison) -> String {
     let unit = one.measure.delta_unit();
     match one.verdict {
         Verdict::Same(within) => format!("same within {} {unit}", at_least(within)),
         Verdict::Differs => DIFFERS.to_owned(),
         Verdict::Undecided(_) if !one.delta.bounded() => "undecided (no interval)".to_owned(),
-        Verdict::Undecided(could) if !could.is_finite() => {
+        Verdict::Undecided(bound) if !bound.is_finite() => {
             "undecided (too few blocks or rounds)".to_owned()
         }
-        Verdict::Undecided(could) => match at_least(could) {
-            endless if endless == words::NOTHING => {
-                "undecided (the interval is too wide)".to_owned()
-            }
-            could => format!("undecided (blind below {could} {unit})"),
+        Verdict::Undecided(bound) => match at_least(bound) {
+            // A bound from 1000 on has no number.
+            number if number == words::NOTHING => "undecided (the interval is too wide)".to_owned(),
+            number => format!("undecided (blind below {number} {unit})"),
         },
         Verdict::Undirected => "no verdict (--better higher: or lower:)".to_owned(),
         decided => decided.word().to_owned(),
     }
 }
 
-/// Returns the verdict for programs, which have no column of words beside it: `slower (6.77x the
-/// time)`.
-pub(crate) fn verdict_in_words(one: &Comparison) -> String {
-    let large = one
-        .time_factor()
-        .filter(|factor| one.verdict.is_decided() && factor.is_finite() && *factor >= LARGE);
-    large.map_or_else(
-        || in_full(one),
-        |large| format!("{} ({} the time)", in_full(one), factor(large)),
-    )
+/// The verdict where no column has the time next to it: `slower (6.77x the time)`.
+pub(crate) fn verdict_with_time(one: &Comparison) -> String {
+    let verdict = full_verdict(one);
+    match one.time_factor() {
+        Some(time) if one.verdict.is_decided() && time.is_finite() && time >= MIN_STATED_FACTOR => {
+            format!("{verdict} ({} the time)", factor(time))
+        }
+        _ => verdict,
+    }
 }
 
-/// Returns the columns, where the values compared are called `a` and `b`.
+/// The numbers of values behind a comparison: one, where both sides have as many.
+fn sample_sizes(one: &Comparison) -> Field {
+    let Sides { a, b } = one.n;
+    let text = if a == b { a.to_string() } else { format!("{a}, {b}") };
+    Field::Worded(text, json!([a, b]))
+}
+
+/// The columns, where the values compared are called `a` and `b`.
 pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
-    let n = |one: &Comparison| match one.n {
-        Sides { a, b } if a == b => Field::Worded(a.to_string(), json!([a, b])),
-        Sides { a, b } => Field::Worded(format!("{a}, {b}"), json!([a, b])),
-    };
     Columns::new()
         .data(|line: &Line<'a>| json!({"run": line.comparison.run, "against": line.against}))
         .keyed(|line| &line.key)
@@ -247,7 +249,7 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .with(Column::data("delta_unit"), |line| Field::text(line.comparison.measure.delta_unit()))
         .with(Column::data("verdict"), |line| Field::text(line.comparison.verdict.word()))
         .with(Column::words("verdict").keyed("verdict_text").main(), |line| {
-            Field::Worded(line.verdict_in_full(), verdict_in_words(line.comparison).into())
+            Field::Worded(line.verdict_in_full(), verdict_with_time(line.comparison).into())
                 .narrow(line.verdict())
         })
         .with(Column::number("95 %"), Line::interval)
@@ -258,14 +260,16 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
             Field::Worded(unit, line.comparison.unit.as_str().into())
         })
         .with(Column::number("time").keyed("time_factor").shown(Readers::PAGE), Line::time)
-        .with(Column::number("n").keyed("n").shown(Readers::PAGE), move |line| n(line.comparison))
+        .with(Column::number("n").keyed("n").shown(Readers::PAGE), |line| {
+            sample_sizes(line.comparison)
+        })
         .data(|line| behind(line.comparison))
 }
 
-/// Returns the figures behind a difference and its verdict.
+/// The figures behind a difference and its verdict.
 fn behind(one: &Comparison) -> Value {
     let within = if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
-    let could = if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
+    let blind_below = if let Verdict::Undecided(bound) = one.verdict { Some(bound) } else { None };
     let adjusted = one.verdict.is_decided().then(|| one.adjusted_change());
     let units = one.units.map(|units| {
         json!({
@@ -283,12 +287,12 @@ fn behind(one: &Comparison) -> Value {
     });
     json!({
         "adjusted_low": adjusted.map(|change| change.low), "adjusted_high": adjusted.map(|change| change.high),
-        "lower_is_better": one.direction(), "same_within": within, "could_have_seen": could, "p": one.p, "q": one.q, "method": one.method,
+        "lower_is_better": one.direction(), "same_within": within, "could_have_seen": blind_below, "p": one.p, "q": one.q, "method": one.method,
         "resolution": one.resolution, "units": units, "two_speeds": two_speeds, "pairs": one.pairs, "warnings": sentences(&one.warnings),
     })
 }
 
-/// Returns the row of a comparison in a forest plot.
+/// The row of a comparison in a forest plot.
 pub(super) fn row(line: &Line<'_>) -> forest::Row {
     let one = line.comparison;
     let (delta, interval) = (line.delta().words(), line.interval().words());
@@ -345,7 +349,7 @@ pub(super) fn charts(drawing: forest::Forest) -> Vec<Block> {
     charts.into_iter().map(Block::Chart).collect()
 }
 
-/// Returns the remarks on single comparisons: each kind once, with the runs and the tests that it
+/// The remarks on single comparisons: each kind once, with the runs and the tests that it
 /// touches.
 pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<String> {
     let mut named = Vec::new();
@@ -356,7 +360,7 @@ pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>)
     grouped_remarks(named, None)
 }
 
-/// Returns remarks, each kind once: `B: sentence (names)`, with the runs and the names that it
+/// Remarks, each kind once: `B: sentence (names)`, with the runs and the names that it
 /// touches. `name_count` is how many different names there are, if that is known: a remark that
 /// touches them all has none in brackets.
 pub(super) fn grouped_remarks<'a>(
@@ -385,7 +389,7 @@ pub(super) fn grouped_remarks<'a>(
     sentences.collect()
 }
 
-/// Returns how to read deltas and verdicts, with their threshold in per cent.
+/// How to read deltas and verdicts, with their threshold in per cent.
 pub(super) fn reading(threshold: f64) -> String {
     format!(
         "delta: the change in per cent; a loss is negative for rates, and positive for times, latencies, energies and \
@@ -460,7 +464,7 @@ mod tests {
             (f64::INFINITY, Estimate::alone(1.0), "no interval"),
         ] {
             let one = comparison(Verdict::Undecided(could), delta);
-            assert_eq!(in_full(&one), format!("undecided ({why})"));
+            assert_eq!(full_verdict(&one), format!("undecided ({why})"));
         }
     }
 

@@ -39,13 +39,13 @@ impl Row<'_> {
     }
 }
 
-/// Returns what a command of a comparison does more often than the first: `+3 openat, −1 mmap per
+/// What a command of a comparison does more often than the first: `+3 openat, −1 mmap per
 /// execution`.
 pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
     change_in_words(results.counts_under(condition)?, results.counts.first()?)
 }
 
-/// Returns the differences in calls between any two commands.
+/// The differences in calls between any two commands.
 pub(super) fn change_in_words(own: &Counts, base: &Counts) -> Option<String> {
     let more = own.more_calls(base);
     let mut told: Vec<String> = more
@@ -57,7 +57,7 @@ pub(super) fn change_in_words(own: &Counts, base: &Counts) -> Option<String> {
         told.push(words::count(more.len() - TOLD, "other call"));
     }
     let is_same =
-        || own.beside(base).all(|(count, own, base)| count.call().is_none() || own == base);
+        || own.paired_with(base).all(|(count, own, base)| count.call().is_none() || own == base);
     match told.is_empty() {
         false => Some(format!("{} per execution", told.join(", "))),
         true => is_same().then(|| "system calls the same".to_owned()),
@@ -84,17 +84,17 @@ fn change(change: Option<[i64; 2]>) -> Field {
     }
 }
 
-/// Returns the rows of a command, against `base` where there is a first command.
+/// The rows of a command, against `base` where there is a first command.
 fn rows<'a>(counts: &'a Counts, base: Option<&'a Counts>) -> impl Iterator<Item = Row<'a>> {
     let command = command(&counts.cell);
     let row = move |(count, own, other): (&'a Count, Option<Range>, Option<Range>)| {
         let command = command.clone();
         Row { command, counts, count, own, base: other.filter(|_| base.is_some()) }
     };
-    counts.beside(base.unwrap_or(counts)).map(row)
+    counts.paired_with(base.unwrap_or(counts)).map(row)
 }
 
-/// Returns the counts of all commands; nothing of a run in which nothing was counted.
+/// The counts of all commands; nothing of a run in which nothing was counted.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let Some(first) = results.counts.first() else {
         return Vec::new();
@@ -117,7 +117,7 @@ fn notes_on(rows: &[Row<'_>]) -> Vec<String> {
     std::iter::once(READING).chain(of_valgrind).map(str::to_owned).collect()
 }
 
-/// Returns the counts that differ between runs; nothing of runs without counts of the same command.
+/// The counts that differ between runs; nothing of runs without counts of the same command.
 pub(super) fn compared(all: &Comparisons) -> Vec<Block> {
     let mut compared_rows: Vec<Row<'_>> = Vec::new();
     for ComparedCounts { letter, counts, base } in all.counts() {

@@ -36,7 +36,7 @@ const BY_VALGRIND: &str = "\
     neither the kernel nor what caches and branches cost. Functions are named from a difference of \
     0.1 % on.";
 
-/// What is said below a table of commands that are compared.
+/// The remarks below the tables of commands that are compared.
 const DIFFERENT: &str = "functions that differ: times in per cent of the first command's processor time, \
 instructions in per cent of its instructions";
 const LARGEST: &str = "functions that take the most of it, whether they differ or not";
@@ -93,16 +93,15 @@ impl Share<'_> {
     }
 }
 
-/// What a command takes more or less time in than the first: `parse_number adds 1.8 % to the time
-/// (1.2 to 2.4), the rest is undecided`.
+/// Where a command takes more or less time than the first: `parse_number adds 1.8 % to the time
+/// (1.2 to 2.4), the rest is undecided`. `None` of the first, and of one that was not sampled.
 pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
     let own = results.functions.iter().find(|own| own.cell.key.condition == condition)?;
     let change = own.change.as_ref()?;
-    let called: Vec<String> = change.significant().take(MAX_NAMED).map(describe).collect();
-    let more = change.significant().count().saturating_sub(MAX_NAMED);
-    let mut parts = called;
-    if more > 0 {
-        parts.push(describe_others(more));
+    let mut parts: Vec<String> = change.significant().take(MAX_NAMED).map(describe).collect();
+    let others = change.significant().count().saturating_sub(MAX_NAMED);
+    if others > 0 {
+        parts.push(describe_others(others));
     }
     parts.push(describe_rest(change));
     let times = parts.join(", ");
@@ -112,7 +111,8 @@ pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
     }
 }
 
-/// `by valgrind's count, parse_number adds 2.0 % to the instructions, no other function differs`.
+/// What valgrind's count shows: `by valgrind's count, parse_number adds 2.0 % to the instructions,
+/// no other function differs`.
 fn describe_instructions(counted: &FunctionInstructions) -> String {
     let different: Vec<&CountedFunction> = counted.different().collect();
     let mut parts = Vec::new();
@@ -137,7 +137,7 @@ fn describe_others(count: usize) -> String {
     format!("{} {verb} too", words::count(count, "other function"))
 }
 
-/// `parse_number adds 1.8 % to the time (1.2 to 2.4)`.
+/// A function's change in time: `parse_number adds 1.8 % to the time (1.2 to 2.4)`.
 fn describe(function: &FunctionChange) -> String {
     let name = short_name(&function.name);
     let change = adds_or_saves(function.change.value, "time");
@@ -202,7 +202,7 @@ fn percent(value: f64) -> String {
 pub(super) fn short_table(results: &Results) -> Option<Table> {
     let is_compared = results.functions.iter().any(|own| own.change.is_some());
     let table = match is_compared {
-        true => differences(&called(results), DIFFERENT),
+        true => differences(&differing_rows(results), DIFFERENT),
         false => shares(&results.functions),
     };
     let table = table.at_most(MAX_SHORT_ROWS);
@@ -215,13 +215,13 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         return Vec::new();
     }
     let mut blocks = vec![Block::section(TITLE), Block::Table(data(results))];
-    let called = called(results);
+    let differing = differing_rows(results);
     let is_compared = results.functions.iter().any(|own| own.change.is_some());
-    if is_compared && called.is_empty() {
+    if is_compared && differing.is_empty() {
         blocks.push(Block::text("No function takes significantly more or less time."));
     }
-    if !called.is_empty() {
-        blocks.push(Block::Table(differences(&called, DIFFERENT).shown(Readers::PEOPLE)));
+    if !differing.is_empty() {
+        blocks.push(Block::Table(differences(&differing, DIFFERENT).shown(Readers::PEOPLE)));
     }
     let largest = match is_compared {
         true => differences(&largest(results), LARGEST),
@@ -245,8 +245,9 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     blocks
 }
 
-/// The functions that differ, of all commands: in time, then in instructions alone.
-fn called(results: &Results) -> Vec<Row<'_>> {
+/// The functions of all commands that differ from the first's, by command: those that differ in
+/// time, then those that differ in instructions alone.
+fn differing_rows(results: &Results) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     for own in &results.functions {
         let first = rows.len();
@@ -262,15 +263,15 @@ fn called(results: &Results) -> Vec<Row<'_>> {
     rows
 }
 
-/// The functions that take the most time, of each command as many.
+/// The functions that take the most time: equally many of each command.
 fn largest(results: &Results) -> Vec<Row<'_>> {
-    let most = MAX_ROWS / results.functions.len().max(1);
+    let max_rows = MAX_ROWS / results.functions.len().max(1);
     let mut rows = Vec::new();
     for own in &results.functions {
         let mut all: Vec<&FunctionChange> =
             own.change.iter().flat_map(|change| &change.functions).collect();
         all.sort_by(|a, b| (b.base + b.own).total_cmp(&(a.base + a.own)));
-        rows.extend(all.into_iter().take(most).map(|function| Row::of_time(own, function)));
+        rows.extend(all.into_iter().take(max_rows).map(|function| Row::of_time(own, function)));
     }
     rows
 }
@@ -314,7 +315,7 @@ fn differences(rows: &[Row<'_>], remark: &str) -> Table {
         .titled("", remark)
 }
 
-/// `+2.00%`, or the least and the most where executions differ: `+1.9%..+2.1%`.
+/// `+2.00%`, or the minimum and the maximum where executions differ: `+1.9%..+2.1%`.
 fn instruction_change(ends: [f64; 2]) -> Field {
     let [least, most] = ends.map(|end| format!("{}%", words::signed_fine(end)));
     Field::Text(if least == most { least } else { format!("{least}..{most}") })
@@ -324,12 +325,12 @@ fn name(name: &str) -> Field {
     Field::text(name).narrow(short_name(name))
 }
 
-/// The functions of commands that take the most time: of each command as many.
+/// A table of the functions that take the most time, equally many of each command.
 fn shares(all: &[Functions]) -> Table {
+    let max_rows = MAX_ROWS / all.len().max(1);
     let mut rows = Vec::new();
-    let most = MAX_ROWS / all.len().max(1);
     for own in all {
-        rows.extend(own.all.iter().take(most).map(|function| Share { own, function }));
+        rows.extend(own.all.iter().take(max_rows).map(|function| Share { own, function }));
     }
     let mut columns = Columns::new();
     if all.len() > 1 {
@@ -360,7 +361,7 @@ fn shares(all: &[Functions]) -> Table {
         .titled("", "processor time in the function itself")
 }
 
-/// The least and the most of a count.
+/// The minimum and the maximum of a count.
 fn ends(range: Option<Range>) -> Value {
     range.map_or(Value::Null, |range| json!([range.low, range.high]))
 }

@@ -431,6 +431,7 @@ impl OverTime<'_> {
     }
 }
 
+/// The line of a load over the run: points of seconds and ms.
 fn series_over_time(number: usize, name: &str, points: Vec<(f64, f64)>) -> Series {
     let mut marks = Vec::new();
     for (at, ms) in points {

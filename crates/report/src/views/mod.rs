@@ -49,7 +49,7 @@ pub use bill::bill;
 pub use card::card;
 pub use compare::compare;
 pub(crate) use compare::{gap_key, lines};
-pub(crate) use comparisons::{Line, shown, unit, unit_for_people, verdict_in_words, words_of};
+pub(crate) use comparisons::{Line, shown, unit, unit_for_people, verdict_with_time, words_of};
 pub(crate) use cost::changes;
 pub use doctor::doctor;
 pub(crate) use executions::notes_in_answer;

@@ -15,7 +15,7 @@ const HOW: &str = "\
     with Hartung and Knapp's interval of as many values as there are runs. Machines that differ are \
     not made equal by dividing by their speed (docs/methodology.md)";
 
-/// Returns the answer of all runs, and what each of them found.
+/// The answer of all runs, and what each of them found.
 pub fn pooled(pooled: &Pooled) -> Document {
     let mut document = Document::new(FORMAT, "unixmark compare", "Several machines", &["pooled"]);
     document

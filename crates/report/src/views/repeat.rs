@@ -27,7 +27,7 @@ const OPTIONS: &str = "\
 /// files is no plain word.)
 const COMMAND_CONDITIONS: [&str; 2] = ["cc=", "arg="];
 
-/// The characters of plain words beside letters and digits.
+/// The characters of plain words besides letters and digits.
 const PLAIN_PUNCTUATION: &str = "-_.,=+%";
 
 /// A sentence names at most so many options that were left out.

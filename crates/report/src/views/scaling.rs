@@ -58,7 +58,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// Returns the tables, the law, its charts, and what is missing.
+/// The tables, the law, its charts, and what is missing.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let tests = results.scaling();
     let mut blocks = vec![Block::Section("Scaling".to_owned())];
@@ -139,7 +139,7 @@ fn per_copy(tests: &[Scaling]) -> Table {
     columns.table(tests).shown(Readers::PEOPLE)
 }
 
-/// Returns the totals of all copies: a row per test and level.
+/// The totals of all copies: a row per test and level.
 fn totals(tests: &[Scaling]) -> Table {
     let rows: Vec<At<'_>> = tests
         .iter()
@@ -236,13 +236,13 @@ fn laws(tests: &[Scaling]) -> Table {
         .keyed("laws")
 }
 
-/// Returns the law, unless it was fitted to three levels or fewer, which leave too little to judge
+/// The law, unless it was fitted to three levels or fewer, which leave too little to judge
 /// it by.
 fn judged_law(test: &Scaling) -> Option<UslFit> {
     test.law.filter(|_| test.fitted > 3)
 }
 
-/// Returns the columns of a parameter of the law: its value in `column`, and its interval.
+/// The columns of a parameter of the law: its value in `column`, and its interval.
 fn parameter<'a>(
     column: Column,
     style: Style,
@@ -281,7 +281,7 @@ fn law_in_words(test: &Scaling) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// Returns the cells without a result, each reason once per test with the levels it is of.
+/// The cells without a result, each reason once per test with the levels it is of.
 fn gaps(results: &Results) -> Table {
     let nothing = |_: &Missing| Field::Nothing;
     let columns =
@@ -359,7 +359,7 @@ fn curve(test: &Scaling, number: usize) -> Series {
     }
 }
 
-/// Returns the line of a law between two numbers of copies, up to its pole, beyond which it would
+/// The line of a law between two numbers of copies, up to its pole, beyond which it would
 /// come back from below 0.
 fn line((from, to): (f64, f64), law: impl Fn(f64) -> f64) -> Line {
     let copies =

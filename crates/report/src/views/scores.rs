@@ -294,7 +294,7 @@ fn describe_earlier(Before { run, seconds, figures, .. }: &Before) -> String {
     format!("{run}, {earlier} earlier{mean}")
 }
 
-/// A sentence on the share of disturbed trials and on the neighbours.
+/// A sentence on the share of disturbed trials, and on what disturbed them.
 fn describe_disturbances(results: &Results) -> Option<String> {
     let neighbours = results.neighbours?;
     let share = neighbours.share();
@@ -306,13 +306,16 @@ fn describe_disturbances(results: &Results) -> Option<String> {
         true => "Every trial was disturbed".to_owned(),
         false => format!("{} of the trials were disturbed", percent(share)),
     };
-    let kinds = by_whom(&neighbours);
-    if let [(_, only)] = &kinds[..] {
-        return Some(format!("{were_disturbed} {only}."));
-    }
-    let parts: Vec<String> =
-        kinds.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
-    Some(format!("{were_disturbed}: {}.", parts.join(", ")))
+    Some(match &by_whom(&neighbours)[..] {
+        // Each kind by itself is too rare to be told.
+        [] => format!("{were_disturbed}."),
+        [(_, only)] => format!("{were_disturbed} {only}."),
+        kinds => {
+            let parts: Vec<String> =
+                kinds.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
+            format!("{were_disturbed}: {}.", parts.join(", "))
+        }
+    })
 }
 
 /// The shares of trials that were disturbed by each kind of neighbour, the largest first.

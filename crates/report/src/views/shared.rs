@@ -71,16 +71,16 @@ pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing])
         .shown(Readers::PROGRAM)
 }
 
-/// A verdict in few words: `same within 0.4%`, `undecided <12%` where only a difference of that
-/// size would have been seen; `slower`.
-pub(crate) fn verdict_words(verdict: Verdict, unit: &str) -> String {
+/// A verdict in few words: `slower`, `same within 0.4%`; `undecided <12%` where only a larger
+/// difference would have been seen.
+pub(crate) fn brief_verdict(verdict: Verdict, unit: &str) -> String {
     match verdict {
         Verdict::Same(within) => format!("same within {}{unit}", words::at_least(within)),
-        Verdict::Undecided(could) if !could.is_finite() => "undecided (too few)".to_owned(),
-        Verdict::Undecided(could) => match words::at_least(could) {
-            // A bound from 1000 on has no words.
-            nothing if nothing == words::NOTHING => "undecided (too wide)".to_owned(),
-            could => format!("undecided <{could}{unit}"),
+        Verdict::Undecided(bound) if !bound.is_finite() => "undecided (too few)".to_owned(),
+        Verdict::Undecided(bound) => match words::at_least(bound) {
+            // A bound from 1000 on has no number.
+            number if number == words::NOTHING => "undecided (too wide)".to_owned(),
+            number => format!("undecided <{number}{unit}"),
         },
         Verdict::Undirected => "no verdict".to_owned(),
         decided => decided.word().to_owned(),

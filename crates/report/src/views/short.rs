@@ -224,14 +224,14 @@ fn measure_of(line: &Line<'_>) -> String {
     }
 }
 
-/// What stands below the table: the control, caveats, and where the whole is.
+/// What follows the table: the control, caveats, and the command that shows the whole report.
 fn below(results: &Results, is_kept: bool) -> Vec<String> {
-    // Its table has starts, and no differences that chance could make.
+    // A run about starts shows no differences that may be due to chance.
     let control = results.cost().filter(|cost| cost.starts.is_empty()).map(control);
     let mut items: Vec<String> = control.into_iter().collect();
     items.extend(results.cost().and_then(level_to_repeat));
     let caveats = caveats_beside_answer(results);
-    // Of a run that is not kept they are nowhere else.
+    // A run that is not kept shows its caveats nowhere else.
     let shown = if is_kept { MAX_CAVEATS } else { caveats.len() };
     items.extend(caveats.iter().take(shown).cloned());
     let more = match caveats.len().saturating_sub(MAX_CAVEATS) {
@@ -334,12 +334,12 @@ fn level_to_repeat(cost: &Cost) -> Option<String> {
     let mut comparisons = cost.effects().map(|effect| &effect.comparison);
     let units = comparisons.find_map(|one| one.units.filter(|units| units.error_percent > 0.0))?;
     let of_executions = 100.0 * units.execution_share();
-    let unit = words::count(2, units.unit.name()).replacen("2 ", "", 1);
-    // As the answer advises.
-    let is_of_executions = units.unit == SamplingUnit::Build && !units.are_exhausted();
-    let level = if is_of_executions { "executions" } else { &unit };
+    let plural = words::count(2, units.unit.name()).replacen("2 ", "", 1);
+    // The advice in the answer of `ab` is chosen alike.
+    let needs_executions = units.unit == SamplingUnit::Build && !units.are_exhausted();
+    let level = if needs_executions { "executions" } else { &plural };
     Some(format!(
-        "to narrow the interval, repeat {level}: {:.0} % of its variance comes from {unit}, {of_executions:.0} % from \
+        "to narrow the interval, repeat {level}: {:.0} % of its variance comes from {plural}, {of_executions:.0} % from \
          executions",
         100.0 - of_executions
     ))
@@ -363,9 +363,9 @@ pub(crate) fn caveats_beside_answer(results: &Results) -> Vec<String> {
     let mut caveats = caveats(results);
     let answer = sentences(results).join(" ");
     let gaps = results.errors.iter().chain(&results.skipped);
-    let told: Vec<&str> =
+    let in_answer: Vec<&str> =
         gaps.map(|gap| gap.reason.as_str()).filter(|reason| answer.contains(reason)).collect();
-    caveats.retain(|caveat| !told.iter().any(|reason| caveat.contains(reason)));
+    caveats.retain(|caveat| !in_answer.iter().any(|reason| caveat.contains(reason)));
     caveats
 }
 

@@ -184,7 +184,7 @@ struct Session<'a> {
     log: BurnLog,
     /// The moment when the work began. This moment and the next two are in ns of CLOCK_MONOTONIC.
     start: u64,
-    /// The moment when the program was told to rest.
+    /// The moment when the program was asked to rest.
     rested: Option<u64>,
     /// The moment of the program's last line.
     last_line: u64,
@@ -249,6 +249,7 @@ impl<'a> Session<'a> {
         burned
     }
 
+    /// Has the program work and rest as planned, and makes a trial of its report.
     fn burn(
         &mut self,
         supervisor: &mut Supervisor<'_>,
@@ -262,7 +263,7 @@ impl<'a> Session<'a> {
 
         // The first sample is of the machine before it works.
         self.reading = self.sensors.read(0.0);
-        let sample_before = sample(supervisor.machine);
+        let noise_before = sample(supervisor.machine);
         let tool_cpu_before = cpu_time_ns();
         self.start = monotonic_ns();
         self.last_line = self.start;
@@ -270,7 +271,7 @@ impl<'a> Session<'a> {
 
         let program = &mut processes.copies[0];
         program.output.start = self.start;
-        // `mark` at once, so that the slice it reports has all its work.
+        // A load's slice begins at `mark`: at once, so that it has all the work.
         program.send("go 0 0 0\nmark\n");
         let ended = loop {
             match self.step(supervisor, processes) {
@@ -283,7 +284,7 @@ impl<'a> Session<'a> {
         ended?;
 
         let copy = read_result(&processes.copies[0], test, supervisor.signals.stopped().is_some())?;
-        let noise = noise(&sample_before, &sample(supervisor.machine));
+        let noise = noise(&noise_before, &sample(supervisor.machine));
         let tool_cpu = cpu_time_ns().saturating_sub(tool_cpu_before);
         Ok(Trial {
             copies: vec![copy],
@@ -353,7 +354,7 @@ impl<'a> Session<'a> {
         Some(self.start + work_ns + TICK_DELAY_NS)
     }
 
-    /// True if the burn-in is over. Has the program rest if only the work is.
+    /// True if the burn-in is over. If only its work is, has the program rest.
     fn is_over(&mut self, program: &mut Program, now: u64) -> bool {
         if self.plan.passes.is_some_and(|passes| self.passes >= passes) || self.has_enough() {
             return true;
@@ -381,8 +382,8 @@ impl<'a> Session<'a> {
         is_enough(self.plan, &self.samples)
     }
 
-    /// Records the lines that the program has printed, with the seconds since the start; a line
-    /// that is not of its protocol ends the burn-in.
+    /// Records the lines that the program has printed, with the seconds since the start. A line
+    /// that breaks the protocol ends the burn-in.
     fn take_lines(&mut self, program: &mut Program) -> Result<(), Stop> {
         let lines = std::mem::take(&mut program.output.lines);
         let now = monotonic_ns();
@@ -441,8 +442,8 @@ impl<'a> Session<'a> {
             .map(|(name, celsius)| (name.to_owned(), celsius))
     }
 
-    /// Reads the sensors at the end of a second. The sample goes to the journal, or, of a test of
-    /// memory, in most seconds to the display alone.
+    /// Reads the sensors at the end of a second. The sample goes to the journal and the display;
+    /// that of a test of memory, in most seconds, to the display alone.
     fn end_second(&mut self, now: u64) -> Result<()> {
         self.seconds = (now - self.start - TICK_DELAY_NS) / SECOND_NS;
         let at = self.seconds_since_start(now);

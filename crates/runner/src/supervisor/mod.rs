@@ -9,8 +9,8 @@
 //! tool's own (`own`: a meter, what a condition has started), and servers that `--setup` has
 //! started (`servers`).
 //!
-//! `trial` measures one trial, `sides` what runs beside the copies, `steady` when a load is steady,
-//! `energy` what the machine takes, and `quiet` runs a command that is not measured.
+//! `trial` measures one trial, `sides` what runs next to the copies, `steady` when a load is
+//! steady, `energy` what the machine takes, and `quiet` runs a command that is not measured.
 
 mod energy;
 mod quiet;
@@ -76,7 +76,7 @@ pub struct Supervisor<'a> {
 #[derive(Default)]
 pub(super) struct Processes {
     pub copies: Vec<Program>,
-    /// The programs beside the copies: the load, then the companion.
+    /// The programs alongside the copies: the load, then the companion.
     pub sides: Vec<Program>,
 }
 
@@ -89,7 +89,7 @@ impl Processes {
         self.copies.iter_mut().chain(&mut self.sides)
     }
 
-    /// True if a program beside the copies has ended, which none must do by itself.
+    /// True if a program alongside the copies has ended, which none must do by itself.
     pub fn has_side_ended(&self) -> bool {
         self.sides.iter().any(Program::has_ended)
     }
@@ -302,7 +302,8 @@ impl<'a> Supervisor<'a> {
         })
     }
 
-    /// Sleeps, and pauses where the user asks for it. False if a signal stops the run.
+    /// Sleeps for `time`, of which a pause that the user asks for is a part. False if a signal
+    /// stops the run.
     pub(super) fn sleep(&self, time: Duration) -> bool {
         let deadline = monotonic_ns() + ns(time);
         while self.signals.stopped().is_none() {

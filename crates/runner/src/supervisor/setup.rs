@@ -1,4 +1,4 @@
-//! What a trial starts: the copies, and the programs beside them.
+//! What a trial starts: the copies, and the programs alongside them.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) const SHORT_WINDOW: Window = Window {
 pub(crate) struct Setup<'a> {
     pub test: &'a Test,
     pub copies: Vec<Command<'a>>,
-    /// The programs beside the copies: the load, then the companion.
+    /// The programs alongside the copies: the load, then the companion.
     pub sides: Vec<Side<'a>>,
     pub window: Window,
     /// The number of copies that each program reports: more than one if copies are its threads, or
@@ -37,20 +37,20 @@ impl<'a> Setup<'a> {
         Setup { test, copies: Vec::new(), sides: Vec::new(), window, threads: 1 }
     }
 
-    /// One copy and nothing beside it.
+    /// One copy and nothing alongside it.
     pub fn alone(test: &'a Test, command: Command<'a>, window: Window) -> Setup<'a> {
         Setup { test, copies: vec![command], sides: Vec::new(), window, threads: 1 }
     }
 }
 
-/// A program that runs beside the copies.
+/// A program that runs alongside the copies.
 pub(crate) struct Side<'a> {
     pub role: Role,
     pub test: &'a Test,
     pub command: Command<'a>,
 }
 
-/// The role of a program beside the copies.
+/// The role of a program alongside the copies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The cell's load.
@@ -60,7 +60,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// A refusal that names the program beside the copies.
+    /// A refusal that names the program alongside the copies.
     pub fn blame(self, test: &Test, refusal: Refusal) -> Refusal {
         let whose = match self {
             Role::Load => "its load",

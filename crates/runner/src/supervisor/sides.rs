@@ -1,4 +1,4 @@
-//! The programs beside a trial's copies: the load, then the companion.
+//! The programs alongside a trial's copies: the load, then the companion.
 //!
 //! Both work from `go` until their stdin closes, and report what they have done since the line
 //! `mark`. So they start before the copies: the load works alone until it is steady, both read
@@ -15,7 +15,7 @@ use super::{Processes, Supervisor, Waited, monotonic_ns};
 use crate::program::Program;
 use crate::protocol::Conclusion;
 
-/// A program beside the copies may take this long to report when its stdin has closed.
+/// A program alongside the copies may take this long to report when its stdin has closed.
 const MAX_REPORT_TIME: Duration = Duration::from_secs(20);
 
 /// The line that starts a program which works until its stdin closes.
@@ -28,7 +28,7 @@ pub(super) struct StartedLoad {
     alone: LoadAlone,
 }
 
-/// The reports of the programs beside the copies.
+/// The reports of the programs alongside the copies.
 #[derive(Default)]
 pub(super) struct SideReports {
     pub load: Option<Box<Background>>,
@@ -37,7 +37,7 @@ pub(super) struct SideReports {
 }
 
 impl Supervisor<'_> {
-    /// Starts the programs beside the copies, the load first, and waits until that is steady.
+    /// Starts the programs alongside the copies, the load first, and waits until that is steady.
     pub(super) fn start_sides(
         &mut self,
         setup: &Setup<'_>,
@@ -85,7 +85,7 @@ impl Supervisor<'_> {
             .unwrap_or_else(|| LoadAlone::unsteady(start, pulses)))
     }
 
-    /// Ends the programs beside the copies, and returns what they did in the window.
+    /// Ends the programs alongside the copies, and returns what they did in the window.
     pub(super) fn end_sides(
         &mut self,
         setup: &Setup<'_>,
@@ -108,7 +108,7 @@ impl Supervisor<'_> {
         Ok(reports)
     }
 
-    /// Ends one program beside the copies, and returns its report.
+    /// Ends one program alongside the copies, and returns its report.
     fn end_side(&mut self, processes: &mut Processes, number: usize) -> Result<Vec<Copy>, Refusal> {
         let program = &mut processes.sides[number];
         if program.has_ended() {

@@ -1,11 +1,12 @@
 //! Measures one trial.
 //!
-//! 1. Spawn the copies and the programs beside them ([`Supervisor::spawn`]).
+//! 1. Spawn the copies and the programs alongside them ([`Supervisor::spawn`]).
 //! 2. Wait until all have printed `ready` ([`Supervisor::wait_until_ready`]), then start the
-//!    programs beside the copies.
+//!    programs alongside the copies.
 //! 3. Tell all copies the same start, a little ahead ([`lead`]), and wait for their ends
 //!    ([`Supervisor::wait_and_report`]).
-//! 4. Collect the reports ([`collect`]), check them, and prove that the condition was on.
+//! 4. Collect the reports ([`collect_all_copies`]), check them, and prove that the condition was
+//!    on.
 //! 5. Whatever happened, end all programs and what they have left.
 
 use std::ffi::OsString;
@@ -87,15 +88,15 @@ impl Supervisor<'_> {
         }
     }
 
-    /// The memory in KiB of all children that have come since `before`, while a program that does
-    /// nothing is started by each prefix. `None` if it may not be read.
-    pub(crate) fn memory_of(
+    /// The memory in KiB of sandboxes: of all children that have come since `before`, while each
+    /// prefix has started a program that only waits. `None` if it may not be read.
+    pub(crate) fn read_sandbox_memory(
         &mut self,
         (test, folder): (&Test, &Path),
         prefixes: &[Vec<OsString>],
         before: &Children,
     ) -> Result<Option<u64>, Refusal> {
-        let copies = prefixes.iter().map(|prefix| holder(prefix, folder)).collect();
+        let copies = prefixes.iter().map(|prefix| waiting_program(prefix, folder)).collect();
         let setup = Setup { copies, ..Setup::empty(test) };
         let mut processes = Processes::default();
         let memory = self
@@ -177,7 +178,7 @@ impl Supervisor<'_> {
         if let Some(watch) = watch {
             watch.end(&mut copies, start, &self.signals)?;
         }
-        // Only the watch uses them.
+        // Only the watch uses them, so they need not be in the journal.
         for frames in copies.iter_mut().filter_map(|copy| copy.frames.as_mut()) {
             frames.overdue = Vec::new();
         }
@@ -289,8 +290,8 @@ impl Supervisor<'_> {
     }
 }
 
-/// A program that holds a sandbox, started by its prefix.
-fn holder<'a>(prefix: &[OsString], folder: &'a Path) -> Command<'a> {
+/// The program that shows and holds a sandbox, as the sandbox's prefix starts it.
+fn waiting_program<'a>(prefix: &[OsString], folder: &'a Path) -> Command<'a> {
     let words = ["/bin/sh", "-c", HOLDER].map(OsString::from);
     let mut words = prefix.iter().cloned().chain(words);
     // There are three words at least.
@@ -379,8 +380,8 @@ fn collect_copies(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Ve
     }
 }
 
-/// The reports of all copies. If one of several commands that are compared failed after others
-/// were executed, the reports until then, with the error.
+/// The reports of all copies. If one of several compared commands failed after others were
+/// executed, the reports until then, with the error.
 fn collect_all_copies(
     processes: &Processes,
     setup: &Setup<'_>,

@@ -1,7 +1,7 @@
 //! How long a burst lasts: a machine that sells its processors with a credit runs at full speed
 //! until the credit is spent, then at the share that it sustains.
 //!
-//! The rate of the work, second by second, is taken for two levels ([`Split::best`]): the split
+//! The rate of the work, second by second, is treated as two levels ([`Split::best`]): the split
 //! with the least sum of absolute deviations from the medians of its two parts. It is a burst if
 //! the second level is clearly lower, if both are levels and no slope or spell, and if the second
 //! is known for [`MIN_PLATEAU_SECONDS`]. The moment of the change comes from the work done around
@@ -98,7 +98,7 @@ impl Burst {
     }
 }
 
-/// What there is to say first.
+/// The burst in a sentence, after the wrong results if there are any.
 pub(super) fn verdict(burst: Option<&Burst>, worked: f64, wrong: u64) -> String {
     let text = match burst {
         Some(Burst { lasted, sustained, .. }) => format!(
@@ -143,9 +143,10 @@ struct Split {
     after: Estimate,
     /// The standard deviation of a value.
     noise: f64,
-    /// The larger of both parts' shares of values beyond the middle between the levels.
+    /// The share of values beyond the middle between the levels, in the part that has more of them.
     strays_share: f64,
-    /// The larger of both parts' differences between their halves, as a share of the fall.
+    /// The difference between the halves of a part as a share of the fall, in the part where it is
+    /// larger.
     drift_share: f64,
 }
 
@@ -164,15 +165,15 @@ impl Split {
         let (before, after) = values.split_at(place);
         let (full, sustained) = (median_level(before, noise)?, median_level(after, noise)?);
         let middle = (full.value + sustained.value) / 2.0;
-        let low = share(before, |value| value < middle);
-        let high = share(after, |value| value > middle);
+        let strays_before = share(before, |value| value < middle);
+        let strays_after = share(after, |value| value > middle);
         let drift = drift(before).max(drift(after));
         Some(Split {
             place,
             before: full,
             after: sustained,
             noise,
-            strays_share: low.max(high),
+            strays_share: strays_before.max(strays_after),
             drift_share: drift / (full.value - sustained.value),
         })
     }
@@ -187,8 +188,8 @@ impl Split {
 
     /// When the rate fell, in seconds since the work began.
     ///
-    /// Each value is the rate of the second before its moment. In the seconds around the change,
-    /// the work beyond that at the lower level was done at the higher one.
+    /// Each value is the rate of the second before its moment. The work around the change that
+    /// exceeds the lower level's says how many of these seconds were still at full speed.
     fn moment(&self, rates: &[(f64, f64)]) -> Estimate {
         let first = self.place - 2;
         let last = (self.place + 1).min(rates.len() - 1);

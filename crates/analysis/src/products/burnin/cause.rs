@@ -47,12 +47,18 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// Looks for evidence while the machine worked, which it did until `worked`; the clock fell at
-    /// `fell`, both in seconds.
-    pub(super) fn new(samples: &[Sample], limits: &SensorLimits, fell: f64, worked: f64) -> Cause {
+    /// Looks for evidence while the machine worked, which it did until `worked_until`; the clock
+    /// fell at `fell_at`. Both are in seconds since the work began.
+    pub(super) fn new(
+        samples: &[Sample],
+        limits: &SensorLimits,
+        fell_at: f64,
+        worked_until: f64,
+    ) -> Cause {
         let load: Vec<&Sample> =
-            samples.iter().filter(|sample| is_under_load(sample.at, worked)).collect();
-        let fallen: Vec<&Sample> = load.iter().copied().filter(|sample| sample.at > fell).collect();
+            samples.iter().filter(|sample| is_under_load(sample.at, worked_until)).collect();
+        let fallen: Vec<&Sample> =
+            load.iter().copied().filter(|sample| sample.at > fell_at).collect();
 
         let mut cause = Cause {
             has_sensors: load.iter().any(|sample| can_give_evidence(sample)),
@@ -64,7 +70,7 @@ impl Cause {
         cause.power.extend(counter_rises(&load, &POWER_COUNTERS));
         cause.power.extend(power_at_limit(&fallen, limits));
         if cause.thermal.is_empty() && cause.power.is_empty() {
-            cause.power.extend(less_power(&load, fell, limits));
+            cause.power.extend(power_drop(&load, fell_at, limits));
         }
         cause
     }
@@ -110,7 +116,8 @@ fn can_give_evidence(sample: &Sample) -> bool {
         || counters.any(|name| SensorKind::from_name(name) != SensorKind::MemoryErrors)
 }
 
-/// The increase of a counter from the first reading to the last; `None` of fewer than two.
+/// The increase of a counter from the first reading to the last; `None` if there are fewer
+/// than two.
 pub(super) fn counter_rise(samples: &[&Sample], name: &str) -> Option<u64> {
     let mut counts = samples.iter().filter_map(|sample| sample.sensors.count.get(name));
     let first = counts.next()?;
@@ -173,7 +180,7 @@ fn temperature_at_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<Str
     Some(format!("{name} reached {highest:.0} °C; its limit is {limit:.0} °C"))
 }
 
-/// A domain whose power is at its long-term limit, in words.
+/// The first domain whose power after the fall is at its long-term limit, in words, if any is.
 fn power_at_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
     for (name, limit) in &limits.power {
         let Some(watts) = median_watts(fallen, name) else { continue };
@@ -184,24 +191,28 @@ fn power_at_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
     None
 }
 
-/// A package that draws less than it did before the fall although it is not hot: something holds
-/// it down.
-fn less_power(load: &[&Sample], fell: f64, limits: &SensorLimits) -> Option<String> {
+/// The fall of the first package's power together with the clock's, in words, if the package was
+/// not hot: something other than heat limits it.
+fn power_drop(load: &[&Sample], fell_at: f64, limits: &SensorLimits) -> Option<String> {
     let (before, after): (Vec<&Sample>, Vec<&Sample>) =
-        load.iter().copied().partition(|sample| sample.at <= fell);
+        load.iter().copied().partition(|sample| sample.at <= fell_at);
     let domains = load.iter().flat_map(|sample| sample.sensors.power.keys());
     let package = domains.filter(|name| name.starts_with("package")).min()?;
-    let first = median_watts(&before, package)?;
-    let then = median_watts(&after, package)?;
+    let watts_before = median_watts(&before, package)?;
+    let watts_after = median_watts(&after, package)?;
 
-    // Without a limit to hold it against, a temperature says nothing.
-    let is_cool = processor_limits(limits)
-        .any(|(sensor, limit)| highest_celsius(&after, sensor) < limit - COOL_CELSIUS);
-    let draws_less = then < LESS_POWER_SHARE * first;
+    // A temperature without a limit says nothing, and a sensor without readings neither.
+    let below_limits: Vec<f64> = processor_limits(limits)
+        .map(|(sensor, limit)| limit - highest_celsius(&after, sensor))
+        .filter(|celsius| celsius.is_finite())
+        .collect();
+    let is_cool =
+        !below_limits.is_empty() && below_limits.iter().all(|celsius| *celsius > COOL_CELSIUS);
+    let draws_less = watts_after < LESS_POWER_SHARE * watts_before;
     (is_cool && draws_less).then(|| {
         format!(
-            "{package} went from {first:.0} W to {then:.0} W without being hot: probably a power \
-             limit"
+            "{package} went from {watts_before:.0} W to {watts_after:.0} W without being hot: \
+             probably a power limit"
         )
     })
 }

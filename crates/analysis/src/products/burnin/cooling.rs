@@ -3,7 +3,7 @@
 //! 1. The threads' beats become a series of the clock and one of the rate for each thread
 //!    ([`Threads`]), and these become one of each for the machine ([`combine`]).
 //! 2. The *initial* level, of the first seconds, is compared with the *sustained* one, of the last
-//!    quarter ([`hold`]).
+//!    quarter ([`held_levels`]).
 //! 3. Falls of the clock are looked for, or of the throughput where no clock was measured
 //!    ([`falls_of`]), and for each the machine's own signs of the cause ([`Cause`]).
 //! 4. [`Cooling::verdict`] puts it in words.
@@ -130,8 +130,8 @@ impl Cooling {
         }
         let recovery = if fall.is_some() { recovery(&clock_series, worked) } else { None };
         Cooling {
-            clock: hold(&clocks, worked),
-            throughput: hold(&rates, worked),
+            clock: held_levels(&clocks, worked),
+            throughput: held_levels(&rates, worked),
             dip: falls.dip.filter(|_| fall.is_none()),
             fall,
             slowed,
@@ -252,7 +252,7 @@ impl Threads {
             cores.push(Core {
                 thread: *thread,
                 cpu: last.cpu,
-                clock: hold(&clocks, worked),
+                clock: held_levels(&clocks, worked),
                 fell: falls_of(&clocks, MIN_KEPT_SHARE_OF_CORE).lasting,
                 wrong: last.wrong,
             });
@@ -287,7 +287,7 @@ fn combine(threads: &BTreeMap<u32, Series>, total_of: impl Fn(&[f64]) -> f64) ->
     let mut beginnings = Vec::new();
     let mut seconds: BTreeMap<i64, Second> = BTreeMap::new();
     for series in threads.values() {
-        let beginning = beginning(series).map(|level| level.value).filter(|level| *level > 0.0);
+        let beginning = initial_level(series).map(|level| level.value).filter(|level| *level > 0.0);
         let Some(beginning) = beginning else { continue };
         beginnings.push(beginning);
         for (at, value) in series {
@@ -316,7 +316,7 @@ fn under_load(series: &[(f64, f64)], worked: f64) -> Series {
 }
 
 /// The initial level; `None` if too few of the first seconds were measured.
-fn beginning(series: &[(f64, f64)]) -> Option<Estimate> {
+fn initial_level(series: &[(f64, f64)]) -> Option<Estimate> {
     let points = series.iter().filter(|point| BEGINNING_SECONDS.contains(&point.0));
     let values: Vec<f64> = points.map(|point| point.1).collect();
     if values.len() < MIN_BEGINNING_VALUES {
@@ -325,15 +325,15 @@ fn beginning(series: &[(f64, f64)]) -> Option<Estimate> {
     median_level(&values, noise_of_values(series))
 }
 
-/// The first falls below `share` of the beginning; none if that is not known.
+/// The first falls below `share` of the initial level; none if that is not known.
 fn falls_of(series: &[(f64, f64)], share: f64) -> Falls {
-    let Some(beginning) = beginning(series) else { return Falls::default() };
-    first_falls(series, &beginning, share)
+    let Some(initial) = initial_level(series) else { return Falls::default() };
+    first_falls(series, &initial, share)
 }
 
-/// The initial and the sustained level; `None` if either was not measured.
-fn hold(series: &[(f64, f64)], worked: f64) -> Option<Held> {
-    let initial = beginning(series)?;
+/// The initial and the sustained level, and the lowest; `None` if one was not measured.
+fn held_levels(series: &[(f64, f64)], worked: f64) -> Option<Held> {
+    let initial = initial_level(series)?;
     let last_quarter = series.iter().filter(|point| point.0 > SUSTAINED_FROM_SHARE * worked);
     let values: Vec<f64> = last_quarter.map(|point| point.1).collect();
     let sustained = median_level(&values, noise_of_values(series))?;
@@ -343,8 +343,8 @@ fn hold(series: &[(f64, f64)], worked: f64) -> Option<Held> {
     Some(Held { initial, sustained, ratio: sustained.over(&initial), lowest })
 }
 
-/// The points of a series that lie apart from every sample with more steal than
-/// [`MAX_STOLEN_PERCENT`].
+/// The points of a series, without those that lie within [`STOLEN_SECONDS`] of a sample with more
+/// steal than [`MAX_STOLEN_PERCENT`].
 fn without_steal(series: &[(f64, f64)], samples: &[Sample]) -> Series {
     let stolen: Vec<f64> = samples
         .iter()
@@ -360,7 +360,7 @@ fn without_steal(series: &[(f64, f64)], samples: &[Sample]) -> Series {
 
 /// Seconds after the work until the clock was back at its initial level.
 fn recovery(series: &[(f64, f64)], worked: f64) -> Option<f64> {
-    let initial = beginning(series)?.value;
+    let initial = initial_level(series)?.value;
     let rest: Series =
         series.iter().copied().filter(|point| !is_under_load(point.0, worked)).collect();
     let trend = running_median(&rest);

@@ -86,13 +86,13 @@ impl Memory {
         }
     }
 
-    /// What there is to say first.
+    /// What was found, in sentences: the faults, then the errors that memory controllers counted.
     pub(super) fn verdict(&self) -> String {
         let mut text = self.describe_faults();
         for rise in &self.errors {
-            let kind = if rise.corrected { "corrected" } else { "could not correct" };
+            let outcome = if rise.corrected { "corrected" } else { "could not correct" };
             let errors = count(rise.count, "error");
-            text += &format!(" Memory controller {} {kind} {errors}.", rise.controller);
+            text += &format!(" Memory controller {} {outcome} {errors}.", rise.controller);
         }
         text
     }
@@ -118,7 +118,7 @@ impl Memory {
     }
 }
 
-/// The number of faults by whichever source knows of most: not all are reported one by one.
+/// The number of faults by the source that counts the most: not all are reported one by one.
 fn count_faults(journal: &Journal) -> u64 {
     let reported = journal.faults.len() as u64;
     let sampled = journal.samples.iter().map(|sample| sample.faults).max().unwrap_or(0);

@@ -393,7 +393,7 @@ impl Difference {
         Estimate { value, low, high }
     }
 
-    /// The verdict, by its q value and by that of what another run may differ by.
+    /// The verdict by the q values of the difference. An undecided one says what is `detectable`.
     fn decide(&self, rates: Rates, threshold: f64, detectable: f64) -> Verdict {
         let widest = larger_end(&self.scale.delta(&self.interval(EQUIVALENCE_LEVEL)));
         if widest <= threshold {
@@ -461,14 +461,16 @@ fn larger_end(delta: &Estimate) -> f64 {
     delta.low.abs().max(delta.high.abs())
 }
 
-/// The q values of a difference: of itself, and of what another run may differ by.
+/// The q values of a difference.
 #[derive(Clone, Copy)]
 struct Rates {
+    /// That of its own p value.
     q: f64,
+    /// That of the larger of its p value and [`Observed::between`].
     q_between: f64,
 }
 
-/// Judges the differences of a report among each other.
+/// Judges all differences of a report together.
 pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, threshold: f64) {
     let mut all: Vec<&mut Difference> = all.into_iter().collect();
     let p: Vec<f64> = all.iter().map(|difference| difference.shift.p).collect();
@@ -488,7 +490,7 @@ pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, thres
         difference.q = rates.q;
         difference.verdict = verdict;
         difference.adjusted = match verdict.is_decided() {
-            // Of what is called, 95 % of these intervals hold (Benjamini & Yekutieli 2005).
+            // Of the called ones, 95 % of these intervals hold (Benjamini & Yekutieli 2005).
             true => difference.interval(level),
             false => difference.shift.estimate,
         };
@@ -496,8 +498,8 @@ pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, thres
     confirm_losses(all);
 }
 
-/// Says of every loss that had a second look whether it shows the loss again. The second looks are
-/// judged among each other.
+/// Notes for every loss that had a second look whether this shows the loss again. The second looks
+/// are judged together.
 fn confirm_losses(mut all: Vec<&mut Difference>) {
     all.retain(|difference| difference.verdict.is_loss());
     let mut looks = Vec::new();

@@ -308,7 +308,8 @@ impl MeasuredRun<'_> {
             (comparison.a, comparison.b) = (a, b);
         }
 
-        // How many trials it rests on, and how its interval is made, is told of the comparison.
+        // The comparison itself says how many trials it rests on and how its interval is made, so
+        // what the figure says of that is left out.
         let remarks = self.figure(cell).into_iter().flat_map(|figure| &figure.warnings);
         comparison.warnings.extend(remarks.filter(|remark| !remark.is_of_method()).cloned());
         comparison.warnings.extend(comparison.direction_remark());
@@ -381,7 +382,8 @@ fn is_member(draft: &Draft, index: &Index, catalogue: &Catalogue) -> bool {
     test.is_some_and(|test| test.baseline.contains_key(&index.id))
 }
 
-/// The geometric mean of `drafts` at one place; `None` if they have none.
+/// The geometric mean of the rates among `drafts`, all at `place`, as the total `name`; `None` if
+/// there are too few.
 fn total(id: &str, name: &str, place: Place<'_>, drafts: &[&Draft]) -> Option<Total> {
     let mean = mean_of_rates(drafts, Pool::Resampled)?;
     let name = if id == ALL && mean.is_of_times { "All times" } else { name };

@@ -81,7 +81,7 @@ pub(super) struct Widenings {
     pub(super) of_energy: f64,
 }
 
-/// If the budget ended the run before every difference was decided.
+/// Says that the budget ended the run before every difference was decided.
 fn note_on_budget(journal: &Journal, comparisons: &[&Comparison]) -> Option<String> {
     let is_spent = journal.end.as_ref().is_some_and(|end| end.reason == Ended::Budget);
     let is_open = comparisons
@@ -94,7 +94,7 @@ fn note_on_budget(journal: &Journal, comparisons: &[&Comparison]) -> Option<Stri
     })
 }
 
-/// Why the sentences have other intervals than the tables.
+/// Says why the sentences have other intervals than the tables.
 fn note_on_selection(comparisons: &[&Comparison]) -> Option<String> {
     let called = comparisons
         .iter()
@@ -135,7 +135,7 @@ fn note_on_queue(effects: &[&Effect]) -> Option<String> {
     ))
 }
 
-/// How many blocks the differences rest on.
+/// Says how many blocks the differences rest on, and how they are judged.
 fn note_on_blocks(comparisons: &[&Comparison]) -> Option<String> {
     let in_blocks =
         comparisons.iter().filter(|one| one.design == Design::Blocks && !one.cell.is_alternating());
@@ -219,7 +219,8 @@ fn note_on_drift(arms: &Arms<'_>, rows: &[Figure]) -> Option<String> {
     ))
 }
 
-/// For each block, how far the reference's logarithms lie above their test's mean, on average.
+/// The points (block, excess) of the drift: how far the reference's logarithms in a block lie above
+/// the means of their tests, on average.
 fn mean_excess_by_block(arms: &Arms<'_>, rows: &[Figure]) -> Vec<(f64, f64)> {
     let mut excesses: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.cell.key.condition == arms.against) {

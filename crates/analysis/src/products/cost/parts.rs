@@ -1,4 +1,4 @@
-//! A condition beside the sum of its parts.
+//! A condition next to the sum of its parts.
 
 use super::sentence::times;
 use super::{Condition, Effect, Measure};
@@ -11,7 +11,8 @@ const MIN_BLOCKS_OF_SUM: usize = 3;
 
 /// A sentence about the test that loses most to a condition: how many times as long it takes under
 /// the whole, and under the sum of the parts that the condition's row names. `None` if the row
-/// names no parts, or not all were measured.
+/// names no parts, if not all were measured, or if fewer than [`MIN_BLOCKS_OF_SUM`] blocks have all
+/// of them.
 pub(super) fn sentence(
     whole: &Condition,
     all: &[Condition],
@@ -20,31 +21,34 @@ pub(super) fn sentence(
     let (id, level) = whole.name.split_once('=')?;
     let switch = catalogue.switches.iter().find(|switch| switch.id == id)?;
     let effects = whole.effects.iter().filter(|effect| effect.comparison.measure == Measure::Score);
-    let dearest =
+    let worst =
         effects.min_by(|a, b| a.comparison.delta.value.total_cmp(&b.comparison.delta.value))?;
 
     let mut parts = Vec::new();
     for part in &switch.level(level)?.sum {
         let part = all.iter().find(|condition| condition.name == format!("{id}={part}"))?;
-        parts.push(part.effects.iter().find(|effect| is_same_cell(effect, dearest))?);
+        parts.push(part.effects.iter().find(|effect| is_same_cell(effect, worst))?);
     }
     let (first, others) = parts.split_first()?;
     let sums: Vec<f64> =
-        first.comparison.pairs.iter().filter_map(|pair| sum(pair, others)).collect();
-    let ratios: Vec<f64> = dearest.comparison.pairs.iter().map(log_ratio).collect();
+        first.comparison.pairs.iter().filter_map(|pair| sum_of_parts(pair, others)).collect();
+    let ratios: Vec<f64> = worst.comparison.pairs.iter().map(log_ratio).collect();
     if ratios.len().min(sums.len()) < MIN_BLOCKS_OF_SUM {
         return None;
     }
-    let label = &dearest.comparison.cell.label;
-    let [whole, sum] = [ratios, sums].map(|log_ratios| slowdown(&log_ratios, dearest));
+
+    let label = &worst.comparison.cell.label;
+    let [by_whole, by_sum] = [ratios, sums].map(|log_ratios| slowdown(&log_ratios, worst));
     Some(format!(
-        "{label} takes {whole} the time under the whole, and {sum} under the sum of its parts."
+        "{label} takes {by_whole} the time under the whole, and {by_sum} under the sum of its \
+         parts."
     ))
 }
 
-/// The logarithm of the ratios of all parts together in the block of `first`, a part that each of
-/// the others contains: Σ others − (number of others − 1) · first.
-fn sum(first: &Pair, others: &[&Effect]) -> Option<f64> {
+/// The logarithm of the ratio of all parts together, in the block of `first`: Σ others − (number of
+/// others − 1) · first, since each of the others contains the first part. `None` if one of them has
+/// no value in that block.
+fn sum_of_parts(first: &Pair, others: &[&Effect]) -> Option<f64> {
     let mut sum = log_ratio(first);
     for part in others {
         let pair = part.comparison.pairs.iter().find(|pair| pair.round == first.round)?;

@@ -3,7 +3,7 @@
 //!
 //! The three equal arms of a block are measured in random order, so it makes no difference which of
 //! them is called the reference, the control or the condition. Every way to choose, block by block,
-//! is one more comparison of equal arms that the run might have been (a randomisation test:
+//! is one more comparison of equal arms that the run might have made (a randomisation test:
 //! Edgington & Onghena, Randomization Tests, 4th ed., §3).
 //!
 //! 1. [`Bench`] finds the arms: the equal ones, and those with a planted loss.
@@ -167,7 +167,7 @@ impl Power {
         sentences
     }
 
-    /// The price of the test in the middle for the difference at this place of
+    /// The price of the median test (of two, the dearer) for the difference at this place of
     /// [`PRICED_PERCENTS`].
     fn typical_price(&self, size: usize) -> Option<Price> {
         let mut prices: Vec<Price> = self.tests.iter().map(|test| test.sizes[size]).collect();
@@ -249,8 +249,8 @@ impl<'a> Bench<'a> {
         Some([Arm::first(self.reference), control, Arm::first(unslowed)])
     }
 
-    /// Judges reports that the run might have been, with the equal arms dealt at random; in place
-    /// of the condition stands the `slowed` one, if there is one. Empty reports are left out.
+    /// Judges reports that the run might have given, with the equal arms dealt at random. If there
+    /// is a `slowed` condition, it replaces that of the report. Empty reports are left out.
     fn simulate(
         &self,
         equal: &[Arm<'_>; 3],

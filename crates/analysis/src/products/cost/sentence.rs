@@ -123,7 +123,7 @@ pub(super) fn doubt(effects: &[Effect], control: &[Effect]) -> Option<String> {
 }
 
 /// One finding for every cell: its worst loss, else a gain, else what is not known, else that it is
-/// the same; sorted in this order, the largest loss first. Energies speak for themselves.
+/// the same; sorted in this order, the largest loss first. Energies are in a clause of their own.
 fn choose_findings(effects: &[Effect]) -> Vec<Finding<'_>> {
     let mut findings: Vec<Finding<'_>> = Vec::new();
     for effect in effects.iter().filter(|effect| !effect.comparison.is_energy()) {
@@ -286,7 +286,8 @@ fn category_of(effect: &Effect) -> &str {
     &effect.comparison.cell.category
 }
 
-/// The losses of rates, then those of times, each the largest first.
+/// The losses of scores: those of rates, then those of times, each the largest first. Losses by
+/// other measures are clauses of their own, after this one.
 fn describe_losses(name: &str, losses: &[&Effect], labels: &Labels) -> String {
     let scores: Vec<&&Effect> =
         losses.iter().filter(|effect| effect.comparison.measure == Measure::Score).collect();

@@ -1,17 +1,18 @@
 //! What sandboxes cost to start: from the times that trials noted, and the memory of several.
 //!
 //! A trial under `podman` starts a sandbox, starts the command in it and removes it; one under
-//! `cold+podman` has dropped its programs from the page cache before. What is known of both is one
-//! row. The reference is the command outside, whose memory is taken off that of a sandbox. Until
-//! the command has run once, the program of unixmark that executes it has started, too: what that
-//! takes outside is taken off the times of starts and of `exec`.
+//! `cold+podman` has dropped its programs from the page cache before. Both make one row. The
+//! reference is the command outside, whose memory is subtracted from that of a sandbox. Before the
+//! command runs, the program of unixmark that executes it must start, too: the time that this takes
+//! outside is subtracted from the times of starts and of `exec`.
 
 use crate::figures::executed;
 use catalogue::NONE;
 use journal::{Journal, StartTimes};
 use stats::{Estimate, median_interval};
 
-/// The condition under which a command is started cold, and before `+` a sandbox.
+/// The condition under which a command is started cold; followed by `+` and a sandbox, that of a
+/// sandbox started cold.
 const COLD: &str = "cold";
 
 /// One sandbox, or the command outside of any.
@@ -19,15 +20,17 @@ const COLD: &str = "cold";
 pub struct SandboxStart {
     /// The name of its condition.
     pub name: String,
-    /// From nothing until the first command in it was ready, in ms.
+    /// The time from nothing until the first command in it was ready, in ms.
     pub warm_ms: Option<Estimate>,
-    /// The same with its programs dropped from the page cache, in ms.
+    /// `warm_ms` after its programs were dropped from the page cache.
     pub cold_ms: Option<Estimate>,
-    /// Until a command was ready in one that runs, in ms; `None` if each command gets its own.
+    /// The time until a command was ready in one that runs, in ms; `None` if each command gets a
+    /// sandbox of its own.
     pub exec_ms: Option<Estimate>,
-    /// Until nothing was left of it, in ms; `None` if it ends with its command.
+    /// The time until nothing was left of it, in ms; `None` of the command outside.
     pub stop_ms: Option<Estimate>,
-    /// The memory of each, next to so many, with its helpers and without the command, in KiB.
+    /// How many ran together, and the memory of each in KiB, with its helpers and without the
+    /// command.
     pub memory_kib: Vec<(u32, f64)>,
     /// Trials behind the warm start.
     pub n: usize,
@@ -44,16 +47,16 @@ pub(super) fn starts(journal: &Journal) -> Vec<SandboxStart> {
     }
     names.sort_by_key(|name| *name != NONE);
 
-    let outside = memory(&of_condition(journal, NONE));
+    let memory_outside = least_memory(&starts_under(journal, NONE));
     let overhead_ms = overhead_ms(journal);
     let mut rows = Vec::new();
     for name in names {
-        let warm = of_condition(journal, name);
-        let cold = of_condition(journal, &cold_name(name));
+        let warm = starts_under(journal, name);
+        let cold = starts_under(journal, &cold_name(name));
         if warm.is_empty() && cold.is_empty() {
             continue;
         }
-        let runs = warm.iter().any(|start| start.runs);
+        let keeps_running = warm.iter().any(|start| start.runs);
         let is_outside = name == NONE;
         rows.push(SandboxStart {
             name: name.to_owned(),
@@ -64,12 +67,12 @@ pub(super) fn starts(journal: &Journal) -> Vec<SandboxStart> {
                 (start.enter_ms + start.ready_ms - overhead_ms).max(0.0)
             }),
             exec_ms: median_of(&warm, |start| (start.ready_ms - overhead_ms).max(0.0))
-                .filter(|_| runs),
+                .filter(|_| keeps_running),
             stop_ms: median_of(&warm, |start| start.leave_ms).filter(|_| !is_outside),
             memory_kib: if is_outside {
                 Vec::new()
             } else {
-                share_of_each(&memory(&warm), &outside)
+                memory_of_each(&least_memory(&warm), &memory_outside)
             },
             n: warm.len(),
         });
@@ -77,14 +80,16 @@ pub(super) fn starts(journal: &Journal) -> Vec<SandboxStart> {
     rows
 }
 
-/// The time outside until the command has run once, without the command's own, in ms; 0 if unknown.
+/// The time outside until the command has run once, less the command's own time, in ms; 0 if
+/// unknown.
 fn overhead_ms(journal: &Journal) -> f64 {
-    let trials = journal.trials.iter().filter(|trial| is_of(journal, trial.cell, NONE));
-    let ready = median_of(&of_condition(journal, NONE), |start| start.ready_ms);
+    let trials = journal.trials.iter().filter(|trial| is_under(journal, trial.cell, NONE));
+    let ready = median_of(&starts_under(journal, NONE), |start| start.ready_ms);
     let command_ms = executed::median_ms(trials);
     ready.zip(command_ms).map_or(0.0, |(ready, command_ms)| (ready.value - command_ms).max(0.0))
 }
 
+/// The name of a condition without its `cold`: that of its row.
 fn warm_name(condition: &str) -> &str {
     match condition.strip_prefix(COLD) {
         Some("") => NONE,
@@ -97,14 +102,14 @@ fn cold_name(warm: &str) -> String {
     if warm == NONE { COLD.to_owned() } else { format!("{COLD}+{warm}") }
 }
 
-/// What the trials under a condition noted, the control's apart.
-fn of_condition<'a>(journal: &'a Journal, condition: &str) -> Vec<&'a StartTimes> {
-    let trials = journal.trials.iter().filter(|trial| is_of(journal, trial.cell, condition));
+/// The start times that the trials under a condition noted, without those of the control.
+fn starts_under<'a>(journal: &'a Journal, condition: &str) -> Vec<&'a StartTimes> {
+    let trials = journal.trials.iter().filter(|trial| is_under(journal, trial.cell, condition));
     trials.filter_map(|trial| trial.start.as_deref()).collect()
 }
 
-/// True of a cell under a condition, but not of the control.
-fn is_of(journal: &Journal, cell: usize, condition: &str) -> bool {
+/// True if the cell of this number is under the condition, and is not the control.
+fn is_under(journal: &Journal, cell: usize, condition: &str) -> bool {
     let cell = &journal.cells[cell];
     cell.key.condition == condition && !cell.control
 }
@@ -114,8 +119,8 @@ fn median_of(starts: &[&StartTimes], time: impl Fn(&StartTimes) -> f64) -> Optio
     (!times.is_empty()).then(|| median_interval(&times))
 }
 
-/// The least memory that so many sandboxes held together, by their number.
-fn memory(starts: &[&StartTimes]) -> Vec<(u32, u64)> {
+/// For each number of sandboxes, the least memory that so many held together, in KiB.
+fn least_memory(starts: &[&StartTimes]) -> Vec<(u32, u64)> {
     let mut least: Vec<(u32, u64)> = Vec::new();
     for (number, kib) in starts.iter().flat_map(|start| &start.memory) {
         match least.iter_mut().find(|known| known.0 == *number) {
@@ -126,13 +131,17 @@ fn memory(starts: &[&StartTimes]) -> Vec<(u32, u64)> {
     least
 }
 
-fn share_of_each(inside: &[(u32, u64)], outside: &[(u32, u64)]) -> Vec<(u32, f64)> {
-    let own = |number: u32| outside.iter().find(|known| known.0 == number).map(|known| known.1);
-    let share = |(number, kib): &(u32, u64)| {
-        let kib = *kib as f64 - own(*number)? as f64;
-        Some((*number, kib / f64::from(*number)))
-    };
-    inside.iter().filter_map(share).collect()
+/// The memory of each sandbox by their number, less that of as many commands outside.
+fn memory_of_each(inside: &[(u32, u64)], outside: &[(u32, u64)]) -> Vec<(u32, f64)> {
+    let mut memory = Vec::new();
+    for (number, kib) in inside {
+        let Some((_, kib_outside)) = outside.iter().find(|known| known.0 == *number) else {
+            continue;
+        };
+        let kib = *kib as f64 - *kib_outside as f64;
+        memory.push((*number, kib / f64::from(*number)));
+    }
+    memory
 }
 
 #[cfg(test)]

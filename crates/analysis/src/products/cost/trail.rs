@@ -67,7 +67,7 @@ pub(super) fn calls(trials: &[&Trial]) -> Option<f64> {
 }
 
 /// The processor time in ns per count of the reference arms and of a condition's cell; `None` where
-/// a program did not report its own, or nothing was counted.
+/// a program did not report its own, where nothing was counted, and of commands that alternate.
 pub(super) fn processor_time(
     compared: &[&Cell],
     cell: &Cell,

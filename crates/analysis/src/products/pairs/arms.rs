@@ -2,9 +2,8 @@
 //!
 //! Every cell of a condition is compared with the *reference* arms: the cells of the same test,
 //! copies and load under the condition that the others are compared with. There is one such arm,
-//! and in some blocks a second, the *control*. Of two commands that alternate, the other has one,
-//! too. How a difference is computed from the values is
-//! decided in [`engine`].
+//! and in some blocks a second, the *control*. Of two commands that alternate, the other has a
+//! control, too. How a difference is computed from the values is decided in [`engine`].
 
 use std::collections::BTreeMap;
 
@@ -119,9 +118,9 @@ fn resolution(cell: &Cell, trials: &[&Trial], measure: Measure) -> f64 {
 pub(crate) fn renumber<'a>(family: &[(&Cell, &'a [Trial])]) -> (Vec<Cell>, Vec<Vec<&'a Trial>>) {
     let mut cells = Vec::new();
     let mut trials = Vec::new();
-    for (id, (cell, own)) in family.iter().enumerate() {
+    for (id, (cell, cell_trials)) in family.iter().enumerate() {
         cells.push(Cell { id, ..(*cell).clone() });
-        trials.push(own.iter().collect());
+        trials.push(cell_trials.iter().collect());
     }
     (cells, trials)
 }
@@ -188,11 +187,11 @@ impl<'a> Arms<'a> {
     /// judges them. Returns the two factors: of all intervals but those of energies, and of those.
     pub(crate) fn judge(drafts: &mut [Draft], control: &[Draft], threshold: f64) -> [f64; 2] {
         let widening = [false, true].map(|is_energy| {
-            let own = control.iter().filter(|draft| {
+            let controls = control.iter().filter(|draft| {
                 let comparison = &draft.comparison;
                 comparison.is_energy() == is_energy && !comparison.is_of_execution()
             });
-            engine::widening(own.map(|draft| &draft.difference))
+            engine::widening(controls.map(|draft| &draft.difference))
         });
 
         for Draft { comparison, difference } in &mut *drafts {
@@ -260,6 +259,7 @@ impl<'a> Arms<'a> {
         measures(cell).iter().find_map(|measure| self.draft(cell, &compared, *measure))
     }
 
+    /// Why a cell has no comparison: it has no values, or its reference arms `compared` have none.
     fn why_not_compared(&self, cell: &Cell, compared: &[&Cell]) -> String {
         let has_values = measures(cell)
             .iter()
@@ -312,9 +312,9 @@ impl<'a> Arms<'a> {
         let shares_blocks = !cell.first && !shared(&first).is_empty();
         let design = if shares_blocks { Design::Blocks } else { Design::Apart };
         let observed = Observed::new(design, cell.metric, measure, &first);
-        let again = sides(Look::Second);
+        let second = sides(Look::Second);
         let again =
-            Observed::on_scale(Design::Blocks, observed.scale, cell.metric, measure, &again);
+            Observed::on_scale(Design::Blocks, observed.scale, cell.metric, measure, &second);
 
         let trials = compared.iter().chain([&cell]).flat_map(|cell| self.trials(cell));
         let trials: Vec<&Trial> = trials.copied().collect();

@@ -1,5 +1,5 @@
 //! Figures that one command printed and another did not, or in a unit that cannot be converted:
-//! they have no pair, and a gate takes what the reference alone has for lost.
+//! they have no pair, and a gate treats those that the reference alone has as lost.
 
 use journal::{Cell, NoValue};
 
@@ -50,16 +50,16 @@ impl Arms<'_> {
         lost
     }
 
-    /// A printed figure that failed in some executions, and in none of those it is compared with:
-    /// the values that are left may be of other work.
+    /// The printed figure `cell` as lost, if it failed in some of its executions and in none of its
+    /// reference's: the remaining values may measure other work than the reference's do.
     pub(super) fn lost_to_failures(&self, cell: &Cell, compared: &[&Cell]) -> Option<Missing> {
-        let own_reason = self.failures(cell).next()?;
+        let first_reason = self.failures(cell).next()?;
         if compared.iter().any(|other| self.failures(other).next().is_some()) {
             return None;
         }
 
         let count = words::count(self.failures(cell).count(), "value");
-        let reason = format!("{count} failed, and the first command's did not: {own_reason}");
+        let reason = format!("{count} failed, and the first command's did not: {first_reason}");
         Some(Missing { lost: true, ..Missing::new(cell, &reason) })
     }
 

@@ -44,7 +44,7 @@ pub struct Question {
     pub precision: f64,
     /// A difference in per cent; an interval on one side of it, or within it, is an answer too.
     pub threshold: Option<f64>,
-    /// The same for quantiles, if they have one of their own.
+    /// The threshold of quantiles, if they have one of their own.
     pub tail_threshold: Option<f64>,
     /// Seconds after which the run ends without an answer.
     pub budget: f64,
@@ -100,8 +100,8 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     })
 }
 
-/// True if more units, such as builds, would narrow an interval that is too wide, and more
-/// executions of those that there are hardly.
+/// True if an interval is too wide, and more units, such as builds, would narrow it, but more
+/// executions of the existing ones hardly would.
 pub fn wants_units(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     with_figures(family, |arms| {
         let comparisons = arms.treated().count();
@@ -154,9 +154,8 @@ impl Question {
     /// of the budget that is spent, and the share of the pairs that the precision needs.
     /// `narrowness` is the wanted half-width over the present one.
     fn is_decided(&self, draft: &Draft, progress: &Progress, narrowness: f64) -> bool {
-        let has_own = draft.comparison.is_of_quantile() && self.tail_threshold.is_some();
-        let threshold = if has_own { self.tail_threshold } else { self.threshold };
-        let Some(threshold) = threshold else {
+        let of_tails = self.tail_threshold.filter(|_| draft.comparison.is_of_quantile());
+        let Some(threshold) = of_tails.or(self.threshold) else {
             return false;
         };
         // Widths shrink with the root of the number of pairs.

@@ -72,7 +72,7 @@ pub struct Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
-    /// The test told it itself.
+    /// The test reported it itself.
     Own,
     /// That of another test at the same level: [`Cell::clock`].
     CoreClock,
@@ -80,10 +80,10 @@ pub enum Clock {
     Unknown,
 }
 
-/// A row and what its trials told of clock and copies.
+/// A row and what its trials report of clock and copies.
 struct Measured<'a> {
     row: &'a Figure,
-    /// The clock of each trial; empty where one did not tell it.
+    /// The clock of each trial; empty where one did not report it.
     clocks: Vec<f64>,
     fairness: Option<f64>,
 }
@@ -112,8 +112,8 @@ fn series_key(key: &Key) -> [&str; 3] {
     [&key.test, &key.load, &key.condition]
 }
 
-/// How every test scales that was measured at two levels or more, in the order of the rows.
-/// `trials` are those of each cell.
+/// How every test scales that was measured at two levels or more, in the order of the rows. These
+/// have the fewest copies first, so levels do, too. `trials` are those of each cell.
 pub(crate) fn scalings(run: &Run, rows: &[Figure], trials: &[Vec<&Trial>]) -> Vec<Scaling> {
     let mut measured: Vec<Measured<'_>> = Vec::new();
     for row in rows.iter().filter(|row| row.cell.metric != Metric::Latency) {
@@ -272,8 +272,8 @@ fn core_clock(level: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
     Some(median(&clock_test.clocks))
 }
 
-/// Whose clock is known at every level, and that of each trial of each; of another test's, one for
-/// all.
+/// Whose clock is known at every level, and by level that of each trial: its own, or the one that
+/// another test has at the level.
 fn clocks(group: &[&Measured<'_>], all: &[Measured<'_>]) -> (Clock, Option<Vec<Vec<f64>>>) {
     if group.iter().all(|level| !level.clocks.is_empty()) {
         return (Clock::Own, Some(group.iter().map(|level| level.clocks.clone()).collect()));
@@ -335,8 +335,8 @@ fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, 
     (levels, fitted_trials)
 }
 
-/// A level's total of normalised `trials`: that of the first level times the gain within blocks, or
-/// its own of the first level and where the two share no blocks.
+/// A level's total of normalised `trials`: that of the first level times the gain within blocks. It
+/// is their median for the first level itself, and where the two share too few blocks.
 fn normalised_total(
     trials: &ByBlock,
     first_trials: Option<&ByBlock>,
@@ -350,7 +350,7 @@ fn normalised_total(
     }
 }
 
-/// An estimate at another value, with the same shares to its ends.
+/// An estimate scaled to another value: the ratios of its ends to the value stay.
 fn moved(estimate: &Estimate, value: f64) -> Estimate {
     estimate.scaled(value / estimate.value)
 }

@@ -20,7 +20,7 @@ pub struct ModeComparison {
     /// The numbers of copies that both were measured at, from the fewest.
     pub levels: Vec<ModeLevel>,
     /// The number of copies from which on they differ, in the same direction; `None` if they do not
-    /// with the most.
+    /// at the largest number.
     pub parts_at: Option<u32>,
 }
 
@@ -32,32 +32,31 @@ pub struct ModeLevel {
     pub ratio: Estimate,
 }
 
-/// Compares threads with processes at the numbers of copies that both were measured at; `None` if
-/// there is none.
+/// Compares threads with processes at the numbers of copies that both were measured at, in the
+/// order of `threads`: from the fewest. `None` if they have no number in common.
 pub(super) fn compare_modes(
     threads: &[&Measured<'_>],
     processes: &[&Measured<'_>],
 ) -> Option<ModeComparison> {
     let mut levels = Vec::new();
-    for thread in threads {
-        let copies = thread.row.cell.key.copies;
-        let Some(process) = processes.iter().find(|other| other.row.cell.key.copies == copies)
-        else {
-            continue;
-        };
-        let ratio = quotient(&thread.totals(), &process.totals())
-            .unwrap_or_else(|| thread.estimate().over(&process.estimate()));
+    for of_threads in threads {
+        let copies = of_threads.row.cell.key.copies;
+        let mut others = processes.iter();
+        let of_processes = others.find(|other| other.row.cell.key.copies == copies);
+        let Some(of_processes) = of_processes else { continue };
+        let ratio = quotient(&of_threads.totals(), &of_processes.totals())
+            .unwrap_or_else(|| of_threads.estimate().over(&of_processes.estimate()));
         levels.push(ModeLevel { copies, ratio });
     }
 
-    let parts_at = parting(&levels);
+    let parts_at = smallest_parted(&levels);
     (!levels.is_empty()).then_some(ModeComparison { levels, parts_at })
 }
 
-/// The smallest number of copies of those, from the largest down, that all differ in one direction.
-fn parting(levels: &[ModeLevel]) -> Option<u32> {
-    let last = levels.last()?;
-    let is_less = last.ratio.value < 1.0;
+/// The last number of copies, from the largest down, up to which all differ in one direction.
+fn smallest_parted(levels: &[ModeLevel]) -> Option<u32> {
+    let largest = levels.last()?;
+    let is_less = largest.ratio.value < 1.0;
     let differs = |level: &&ModeLevel| match is_less {
         true => level.ratio.high < 1.0,
         false => level.ratio.low > 1.0,
@@ -99,7 +98,7 @@ mod tests {
             (vec![(1, 0.5, 0.6), (2, 1.1, 1.3)], Some(2)),
             (vec![], None),
         ] {
-            assert_eq!(parting(&levels(&ratios)), at, "{ratios:?}");
+            assert_eq!(smallest_parted(&levels(&ratios)), at, "{ratios:?}");
         }
     }
 }

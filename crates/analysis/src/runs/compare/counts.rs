@@ -13,7 +13,7 @@ pub struct ComparedCounts<'a> {
 }
 
 impl Comparisons {
-    /// The counts of all commands that the first run and a later one have.
+    /// The counts of each command that a later run has in common with the first; none of rounds.
     pub fn counts(&self) -> Vec<ComparedCounts<'_>> {
         let mut compared = Vec::new();
         let Some((first, others)) = self.runs.split_first().filter(|_| !self.asked.is_paired())

@@ -270,11 +270,11 @@ impl Contest<'_> {
         if self.design == Design::Apart { Pool::Resampled } else { Pool::ByRound }
     }
 
-    /// Compares one cell by all its measures: the comparisons, and the measures (or the whole cell)
-    /// that could not be compared.
+    /// Compares one cell by all its measures, over the rounds that have it on both sides. Returns
+    /// the comparisons, and the measures (or the whole cell) that could not be compared.
     fn compare(&self, place: &Place) -> (Vec<Draft>, Vec<NotCompared>) {
         let mut matches: Vec<Match<'_>> = Vec::new();
-        let mut gaps: Vec<String> = Vec::new();
+        let mut reasons: Vec<String> = Vec::new();
         let mut is_lost = false;
         for (number, round) in (1..).zip(&self.rounds) {
             match round.map(|run| cells::find(run, place)) {
@@ -285,23 +285,24 @@ impl Contest<'_> {
                     let has_cell = Sides { a: a.is_ok(), b: b.is_ok() };
                     let [base_has_cell, _] = self.design.base_first(has_cell);
                     is_lost |= base_has_cell;
-                    gaps.extend([a.err(), b.err()].into_iter().flatten());
+                    reasons.extend([a.err(), b.err()].into_iter().flatten());
                 }
             }
         }
 
-        let reason = gaps.join("; ");
+        let some_are_missing = !reasons.is_empty();
+        let reason = reasons.join("; ");
         let Some(Match { sides: Sides { a: first, .. }, .. }) = matches.first() else {
             return (Vec::new(), vec![place.missing(&self.letter, None, is_lost, reason)]);
         };
-        let mut other_sides = matches.iter().flat_map(|round| [&round.sides.a, &round.sides.b]);
-        if let Some(difference) = other_sides.find_map(|side| first.describe_difference(side)) {
-            // A printed figure that has no way to the other's unit is lost to a gate.
+        let mut sides = matches.iter().flat_map(|round| [&round.sides.a, &round.sides.b]);
+        if let Some(difference) = sides.find_map(|side| first.describe_difference(side)) {
+            // A printed figure whose unit cannot be converted to the other's is lost to a gate.
             let is_lost = first.row.cell.is_printed();
             return (Vec::new(), vec![place.missing(&self.letter, None, is_lost, difference)]);
         }
 
-        let some_rounds = (!gaps.is_empty()).then_some(Remark::SomeRounds {
+        let some_rounds = some_are_missing.then_some(Remark::SomeRounds {
             rounds: matches.len(),
             of: self.rounds.len(),
             reason,
@@ -315,8 +316,8 @@ impl Contest<'_> {
                 }
                 Err(reason) => {
                     let is_lost = self.has_lost(&matches, measure);
-                    let gap = place.missing(&self.letter, Some(measure), is_lost, reason);
-                    not_compared.push(gap);
+                    let missing = place.missing(&self.letter, Some(measure), is_lost, reason);
+                    not_compared.push(missing);
                 }
             }
         }
@@ -326,8 +327,8 @@ impl Contest<'_> {
         (drafts, not_compared)
     }
 
-    /// Says that repetitions of a printed figure failed, if none of the reference's did: those that
-    /// are left may be of other work.
+    /// Says that repetitions of a printed figure failed, if none of the reference's did: the
+    /// remaining ones may measure other work than the reference's do.
     fn describe_new_failures(&self, matches: &[Match<'_>]) -> Option<String> {
         matches.iter().filter(|round| round.sides.a.row.cell.is_printed()).find_map(|round| {
             let [base, changed] = self.design.base_first(round.sides.map(|side| side.row));

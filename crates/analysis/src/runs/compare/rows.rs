@@ -22,13 +22,12 @@ pub(super) struct Side<'a> {
 pub(super) struct Match<'a> {
     /// The number of the round, from 1.
     pub(super) number: u32,
-    /// In either run.
+    /// The cell in either run.
     pub(super) sides: Sides<Side<'a>>,
 }
 
 impl Side<'_> {
-    /// The cell's own measures: its score, or an interactive test's median, p99 and
-    /// deadlines.
+    /// The cell's own measures: its score, or an interactive test's median, p99 and deadlines.
     fn measures(&self) -> &'static [Measure] {
         match &self.row.latency {
             None => &[Measure::Score],
@@ -63,10 +62,9 @@ impl Side<'_> {
     pub(super) fn describe_difference(&self, other: &Side<'_>) -> Option<String> {
         let own_properties = self.comparable_properties();
         let other_properties = other.comparable_properties();
-        let (own, other_one) =
-            own_properties.iter().zip(&other_properties).find(|(own, other)| own != other)?;
+        let mut pairs = own_properties.iter().zip(&other_properties);
+        let ((property, value), (_, other_value)) = pairs.find(|(own, other)| own != other)?;
 
-        let ((property, value), (_, other_value)) = (own, other_one);
         let (letter, other_letter) = (&self.run.letter, &other.run.letter);
         Some(format!("{property} differs: {value} in {letter}, {other_value} in {other_letter}"))
     }
@@ -89,7 +87,8 @@ impl Side<'_> {
         })
     }
 
-    /// Every trial's value of a measure; `None` if a trial has none.
+    /// The values of a measure by block: every trial's, or `None` if one has none; of energy,
+    /// those of metered blocks, `None` if none was.
     fn trials(&self, measure: Measure) -> Option<Values> {
         if measure == Measure::Energy {
             let joules = self.row.energy.as_ref()?.joules_by_block();

@@ -1,6 +1,6 @@
 //! Facts that slow nodes share, and facts in which nodes differ at all.
 //!
-//! Beside its facts a summary knows four more properties, which are examined like facts: whether
+//! In addition to its facts a summary has four properties, which are examined like facts: whether
 //! other guests or other programs disturbed the run, the build of its programs, and its tool.
 //!
 //! A *trait* is a value that slow nodes have more often than the others of their groups:
@@ -21,8 +21,8 @@ use journal::Quantity;
 use stats::{false_discovery_rates, fisher_p};
 use words::Grouped;
 
-/// The properties that a summary has beside its facts: disturbances while it was measured, its
-/// programs and its tool.
+/// The properties that a summary has in addition to its facts: disturbances while it was measured,
+/// its programs and its tool.
 pub(super) const PROPERTIES: [&str; 4] = [STEAL, FOREIGN, BUILD, TOOL];
 const STEAL: &str = "neighbours.steal";
 const FOREIGN: &str = "neighbours.processes";
@@ -46,7 +46,7 @@ const MAX_SHOWN_P: f64 = 0.05;
 /// other nodes has it.
 const RARE_ONE_IN: usize = 10;
 
-/// The value of a fact or of a property beside the facts.
+/// The value of one of [`PROPERTIES`], or of a fact.
 pub(super) fn value<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
     property(summary, name).or_else(|| summary.facts.value(name))
 }
@@ -131,6 +131,7 @@ impl Tally {
 /// The facts in which nodes differ, in the order of reports. Facts of a moment are left out: they
 /// always differ.
 pub(super) fn differing(delivered: &[Delivered<'_>]) -> Vec<Differing> {
+    // Only the number of nodes with a value is listed, so it does not matter which are slow.
     let none_is_slow = vec![false; delivered.len()];
     let mut differing = Vec::new();
     for fact in facts_of_nodes(delivered) {
@@ -168,11 +169,13 @@ pub(super) fn traits(delivered: &[Delivered<'_>], slow: &[bool]) -> Vec<Trait> {
         }
     }
     // That nothing disturbed a node makes it no slower.
-    traits.retain(|one| !one.name.starts_with("neighbours.") || one.value == DISTURBED);
+    traits.retain(|candidate| {
+        !candidate.name.starts_with("neighbours.") || candidate.value == DISTURBED
+    });
 
-    let p: Vec<f64> = traits.iter().map(|one| one.p).collect();
-    for (one, q) in traits.iter_mut().zip(false_discovery_rates(&p)) {
-        one.q = q;
+    let p: Vec<f64> = traits.iter().map(|candidate| candidate.p).collect();
+    for (candidate, q) in traits.iter_mut().zip(false_discovery_rates(&p)) {
+        candidate.q = q;
     }
     traits.retain(is_shown);
     traits.sort_by(|a, b| {

@@ -54,7 +54,7 @@ fn group_name(summary: &Summary, by: &By) -> String {
     }
 }
 
-/// Processor, number of CPUs and model, such as `AMD EPYC, 2 CPUs, KVM`.
+/// Processor, number of CPUs and model (or hypervisor), such as `AMD EPYC, 2 CPUs, KVM`.
 fn machine_type(summary: &Summary) -> String {
     let processor = summary.facts.value("cpu.model").unwrap_or("unknown processor").to_owned();
     let cpus = (summary.run.cpus > 0).then(|| words::count(summary.run.cpus, "CPU"));

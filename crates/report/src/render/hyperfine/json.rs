@@ -55,7 +55,7 @@ impl<'a> From<&'a Benchmark<'_>> for Entry<'a> {
     }
 }
 
-/// Returns the times of a run's commands.
+/// The times of a run's commands.
 ///
 /// # Errors
 /// As [`run`] and [`benchmarks`].

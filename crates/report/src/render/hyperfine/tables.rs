@@ -29,7 +29,7 @@ struct Table {
     rows: Vec<Row>,
 }
 
-/// Returns the times of a run's commands as CSV, a column for each parameter last.
+/// The times of a run's commands as CSV, a column for each parameter last.
 ///
 /// # Errors
 /// As [`run`] and [`benchmarks`].
@@ -63,7 +63,7 @@ fn parameter_field(value: &str) -> String {
     if value.parse::<f64>().is_ok() { value.to_owned() } else { words::csv_field(value) }
 }
 
-/// Returns the times of a run's commands as a table in Markdown.
+/// The times of a run's commands as a table in Markdown.
 ///
 /// # Errors
 /// As [`run`] and [`benchmarks`].
@@ -78,7 +78,7 @@ pub(crate) fn markdown(subject: Subject<'_>) -> Result<String> {
     Ok(words::log_lines(&text))
 }
 
-/// Returns the times of a run's commands as a table in AsciiDoc.
+/// The times of a run's commands as a table in AsciiDoc.
 ///
 /// # Errors
 /// As [`run`] and [`benchmarks`].
@@ -94,7 +94,7 @@ pub(crate) fn asciidoc(subject: Subject<'_>) -> Result<String> {
     Ok(words::log_lines(&(text + "|===\n")))
 }
 
-/// Returns the times of a run's commands as a table of Org mode.
+/// The times of a run's commands as a table of Org mode.
 ///
 /// # Errors
 /// As [`run`] and [`benchmarks`].

@@ -13,7 +13,7 @@ use crate::views;
 /// Columns of a time with its unit.
 const TIME_WIDTH: usize = 8;
 
-/// Returns the benchmarks of a run and how they compare.
+/// The benchmarks of a run and how they compare.
 ///
 /// # Errors
 /// As [`run`]. Of a run that measured no command there is nothing to say.

@@ -163,7 +163,7 @@ fn name_column<'a, T>(family: impl Fn(&T) -> Family<'_> + Copy + 'a) -> Columns<
     })
 }
 
-/// The deltas of all conditions beside each other; without rows if there is only one.
+/// The deltas of all conditions next to each other; without rows if there is only one.
 pub(super) fn matrix(cost: &Cost) -> Table {
     let mut columns = name_column(|row: &Family<'_>| (row.0.clone(), row.1, row.2));
     for condition in &cost.conditions {
@@ -229,7 +229,7 @@ impl<'a> Arms<'a> {
         Arms { names, own, pattern, shared }
     }
 
-    /// The arm called `name` in a sentence that no table stands beside: whole, unless what all
+    /// The arm called `name` in a sentence without a table next to it: whole, unless what all
     /// share is long.
     pub(super) fn in_sentence<'n>(&'n self, name: &'n str) -> &'n str {
         let is_short = self.pattern.chars().count() <= MAX_PATTERN;

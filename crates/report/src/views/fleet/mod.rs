@@ -17,7 +17,7 @@ use analysis::{RATE, Verdict};
 use serde_json::{Value, json};
 use words::{count, listed, shortened};
 
-use super::shared::{coordinates, name, verdict_words};
+use super::shared::{brief_verdict, coordinates, name};
 use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Readers, Table};
 
 /// The version of the report's keys.
@@ -289,7 +289,7 @@ fn change_columns(report: &FleetReport) -> Columns<'_, Change> {
         .with(Column::number("95 %"), |change| Field::Interval(change.delta, words::signed))
         .data(|change| json!({"p": change.p, "q": change.q, "method": change.method}))
         .with(Column::words("verdict").keyed("verdict").main(), |change| {
-            Field::Worded(verdict_words(change.verdict, "%"), change.verdict.word().into())
+            Field::Worded(brief_verdict(change.verdict, "%"), change.verdict.word().into())
         })
         .with(Column::data("size"), |change| match change.verdict {
             Verdict::Same(size) | Verdict::Undecided(size) => Field::Number(size, words::figure),

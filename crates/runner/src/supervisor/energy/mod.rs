@@ -241,7 +241,7 @@ impl EnergyReader {
 }
 
 impl Meter {
-    /// Why it gives no more readings, if it does not.
+    /// The reason why the meter gives no more readings; `None` if it still does.
     fn failure(&mut self) -> Option<String> {
         let why = self.follower.failure()?;
         if !why.is_empty() {
