@@ -20,6 +20,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::options::{current_dir, utf8};
+use super::terminal::StatusLine;
 use crate::status::Status;
 use crate::terminal::say;
 use analysis::pairs::MIN_PAIRS;
@@ -100,6 +101,16 @@ impl BuildOptions {
         Ok(count)
     }
 
+    /// What is built before anything is measured, for `--dry-run`.
+    pub(super) fn describe(&self) -> Result<String> {
+        let count = self.count()?;
+        let most = (MAX_GROWTH_FACTOR * count).min(MAX_BUILDS);
+        Ok(format!(
+            "before that, each side is built {count} times, each time with another seed; while that narrows the \
+             interval, up to {most} times\n"
+        ))
+    }
+
     /// Builds both sides with `command`. `program` is the executable of the measured command.
     ///
     /// Returns the exit status instead if a signal came.
@@ -119,7 +130,8 @@ impl BuildOptions {
             Supervisor::new(machine, setup.patience, &setup.dir, None, Experiment::passive())?;
         say(&format!("building each side {count} times"));
 
-        let mut builder = Builder { supervisor, command, program };
+        let progress = BuildProgress::new(2 * count);
+        let mut builder = Builder { supervisor, command, program, progress };
         let start = Instant::now();
         let built = builder.build_both(base_source, head_source, count);
         // Before the error of a build, which a signal may have ended.
@@ -157,6 +169,7 @@ struct Builder<'m, 'a> {
     command: &'a str,
     /// The executable that is measured, as each copy has it.
     program: &'a Path,
+    progress: BuildProgress,
 }
 
 impl Builder<'_, '_> {
@@ -182,6 +195,7 @@ impl Builder<'_, '_> {
             let folder = self.supervisor.scratch().join(format!("{name}-{seed}"));
             self.build_copy(&source, &folder, seed)?;
             folders.push(folder);
+            self.progress.add_build();
         }
         check_seed_is_used(&folders, self.program, &format!("--{name}"))?;
         Ok(folders)
@@ -194,7 +208,7 @@ impl Builder<'_, '_> {
 
         let [from, to] = [&source, &folder].map(|path| utf8(path.as_os_str()));
         let copy_words = ["cp", "-a", "--", &from?, &to?].map(str::to_owned).to_vec();
-        let variables = build_variables(seed);
+        let variables = build_variables(seed, &self.supervisor)?;
         let words = build_words(&variables, self.command).map(str::to_owned).collect();
         let steps = vec![
             BuildStep { folder: PathBuf::from("/"), words: copy_words },
@@ -215,6 +229,49 @@ impl Builder<'_, '_> {
     }
 }
 
+/// How many of the first builds are made, on the last line of a terminal; and, as soon as one is,
+/// how long they all will take.
+struct BuildProgress {
+    line: Option<StatusLine>,
+    start: Instant,
+    built: u32,
+    count: u32,
+}
+
+impl BuildProgress {
+    fn new(count: u32) -> BuildProgress {
+        let mut progress =
+            BuildProgress { line: StatusLine::new(), start: Instant::now(), built: 0, count };
+        progress.draw();
+        progress
+    }
+
+    fn add_build(&mut self) {
+        /// Shorter builds need no announcement.
+        const MIN_ANNOUNCED_SECONDS: f64 = 10.0;
+
+        self.built += 1;
+        let seconds = self.start.elapsed().as_secs_f64();
+        let expected = seconds * f64::from(self.count);
+        if self.built == 1 && expected >= MIN_ANNOUNCED_SECONDS {
+            let [one, all] = [seconds, expected].map(words::duration);
+            let text =
+                format!("the first build took {one}; all {} will take about {all}", self.count);
+            match &mut self.line {
+                Some(line) => line.say(&text),
+                None => say(&text),
+            }
+        }
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        if let Some(line) = &mut self.line {
+            line.set(vec![format!("{} of {} builds are made", self.built, self.count)]);
+        }
+    }
+}
+
 /// Builds in a directory with a seed.
 ///
 /// # Errors
@@ -225,7 +282,7 @@ pub(super) fn execute_build(
     folder: &Path,
     seed: u32,
 ) -> Result<(), String> {
-    let variables = build_variables(seed);
+    let variables = build_variables(seed, supervisor).map_err(|error| format!("{error:#}"))?;
     let words: Vec<&str> = build_words(&variables, command).collect();
     match supervisor.execute(&words, folder) {
         Ok(_) => Ok(()),
@@ -243,10 +300,15 @@ fn build_words<'a>(variables: &'a [String], command: &'a str) -> impl Iterator<I
     ["env"].into_iter().chain(variables).chain(["sh", "-c", command])
 }
 
+/// True if a program is one of the directory that it is executed in, and not an interpreter from
+/// the PATH, or a file of an absolute path.
+pub(super) fn is_below_folder(program: &Path) -> bool {
+    program.is_relative() && program.components().count() >= 2
+}
+
 /// Checks that the seed has reached the program: not all builds of a `source` may be the same file.
 pub(super) fn check_seed_is_used(folders: &[PathBuf], program: &Path, source: &str) -> Result<()> {
-    // A program from the PATH, such as an interpreter, or of an absolute path is not built here.
-    if program.components().count() < 2 || program.is_absolute() {
+    if !is_below_folder(program) {
         return Ok(());
     }
 
@@ -346,15 +408,24 @@ pub(super) fn file_builds(files: &[PathBuf], words: &[String]) -> Result<Vec<Bui
 }
 
 /// The variables that a build command sees: flags of common compilers and linkers by which a seed
-/// changes where functions land. lld shuffles sections, of which the compiler makes one for each
+/// changes where functions land, and a directory that all builds share, so that what does not depend
+/// on the seed is compiled once. lld shuffles sections, of which the compiler makes one for each
 /// function; Go's linker has an option of its own (since 1.22).
-fn build_variables(seed: u32) -> [String; 5] {
+///
+/// # Errors
+/// The directory cannot be made.
+fn build_variables(seed: u32, supervisor: &Supervisor<'_>) -> Result<[String; 6]> {
+    let shared_folder = supervisor.scratch().join("shared");
+    files::make_directories(&shared_folder)?;
+    let shared_folder = utf8(shared_folder.as_os_str())?;
+
     let shuffle = format!("-Wl,--shuffle-sections=.text*={seed}");
-    [
+    Ok([
         format!("UNIXMARK_SEED={seed}"),
+        format!("UNIXMARK_SHARED={shared_folder}"),
         "UNIXMARK_CFLAGS=-ffunction-sections".to_owned(),
         format!("UNIXMARK_LDFLAGS=-fuse-ld=lld {shuffle}"),
         format!("UNIXMARK_RUSTFLAGS=-Clink-arg=-fuse-ld=lld -Clink-arg={shuffle}"),
         format!("UNIXMARK_GOFLAGS=-ldflags=-randlayout={seed}"),
-    ]
+    ])
 }

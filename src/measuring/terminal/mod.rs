@@ -12,7 +12,7 @@ use crate::terminal::{print, say, shown};
 pub(crate) use burnin::BurnInDisplay;
 pub(crate) use display::{Form, RunDisplay};
 pub(crate) use screen::Screen;
-use status_line::StatusLine;
+pub(crate) use status_line::StatusLine;
 
 /// What is said while commands are counted and sampled, when all executions are timed.
 const COUNTING: &str = "counting what the commands do";

@@ -14,7 +14,7 @@ const CLEAR: &str = "\r\x1b[J";
 
 /// The lines; they are gone when this is dropped.
 #[derive(Default)]
-pub(super) struct StatusLine {
+pub(crate) struct StatusLine {
     lines: Vec<String>,
 }
 

@@ -35,7 +35,10 @@ const HOW_UNITS_ARE_JUDGED: &str = "\
 /// The advice for an answer that more executions would settle.
 const MEASURE_LONGER: &str = "a longer --budget, or more --runs, would narrow this";
 
-/// The advice for an answer that more executions of the same builds would not settle.
+/// The same of builds: with --runs no more of them would be made.
+const EXECUTE_BUILDS_LONGER: &str = "a longer --budget would narrow this";
+
+/// The advice for an answer that more builds would settle sooner than more executions.
 const BUILD_MORE: &str = "more --builds would narrow this";
 
 /// The advice for an open answer about servers, each of which is started a fixed number of times.
@@ -178,10 +181,11 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     }
     clauses.extend(executions::quota(results));
     if answer.is_open {
-        let is_exhausted = comparison.units.is_some_and(|units| units.are_exhausted());
+        let want_executions = comparison.units.is_some_and(|units| units.want_executions());
         let advice = match comparison.cell.sampled {
             SamplingUnit::Process => RESTART_MORE,
-            SamplingUnit::Build if is_exhausted => BUILD_MORE,
+            SamplingUnit::Build if want_executions => EXECUTE_BUILDS_LONGER,
+            SamplingUnit::Build => BUILD_MORE,
             _ => MEASURE_LONGER,
         };
         clauses.push(advice.to_owned());

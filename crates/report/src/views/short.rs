@@ -8,7 +8,7 @@ use analysis::{
     Comparison, Cost, Effect, Figure, Findings, Index, Measure, Remark, Results, Verdict,
     is_printed,
 };
-use journal::{SamplingUnit, View};
+use journal::View;
 use words::{Unique, copies};
 
 use super::comparisons::{self, Line};
@@ -336,8 +336,7 @@ fn level_to_repeat(cost: &Cost) -> Option<String> {
     let of_executions = 100.0 * units.execution_share();
     let plural = words::count(2, units.unit.name()).replacen("2 ", "", 1);
     // The advice in the answer of `ab` is chosen alike.
-    let needs_executions = units.unit == SamplingUnit::Build && !units.are_exhausted();
-    let level = if needs_executions { "executions" } else { &plural };
+    let level = if units.want_executions() { "executions" } else { &plural };
     Some(format!(
         "to narrow the interval, repeat {level}: {:.0} % of its variance comes from {plural}, {of_executions:.0} % from \
          executions",

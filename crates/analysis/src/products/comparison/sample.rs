@@ -30,6 +30,12 @@ impl Units {
         self.execution_share() <= MAX_EXECUTION_SHARE
     }
 
+    /// True if most of an interval's width comes from executions that can be repeated by themselves.
+    /// Blocks and processes have as many as they have.
+    pub fn want_executions(&self) -> bool {
+        self.unit == SamplingUnit::Build && self.execution_share() > 0.5
+    }
+
     /// The share of the variance of a unit's value that is the noise of its executions.
     pub fn execution_share(&self) -> f64 {
         let of_executions = self.error_percent.powi(2);
