@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::limits::{Limit, Limits, TailLimit};
 use crate::measuring::builds::{
-    BuildOptions, Builds, file_builds, find_sides, folder_builds, is_below_folder,
+    BuildOptions, Builds, file_builds, find_sides, folder_builds, has_relative_path,
 };
 use crate::measuring::hints;
 use crate::measuring::job::measure_and_report;
@@ -28,7 +28,7 @@ use crate::measuring::options::{
 };
 use crate::measuring::servers::ServerOptions;
 use crate::status::{Status, usage};
-use crate::terminal::{print_words, say};
+use crate::terminal::say;
 use ::report::Format;
 use analysis::{CountLimit, Measure};
 use catalogue::{Catalogue, Command, Condition, Instructions, SamplingUnit, Test};
@@ -254,20 +254,26 @@ fn make_builds<'m>(
     // Wrong usage is said before minutes are spent on builds.
     to_ask(arguments, None, &Catalogue::load()?).map_err(usage)?;
     if options.measuring.dry_run {
-        print_words(&build_options.describe()?)?;
+        say(&build_options.describe()?);
         return Ok(Ok(None));
     }
 
     let program = words.first().map(Path::new).unwrap_or(Path::new(""));
-    if !is_below_folder(program) {
+    if !has_relative_path(program) {
         say(&format!(
-            "note: {} is one file for all builds, as it is not in their directories; to execute what they built, begin \
-             with ./",
+            "note: '{}' is the same file for all builds, as it is not in their directories; to measure a program that \
+             they built, give its path there, such as ./tool",
             program.display()
         ));
     }
     let setup = options.measuring.setup(machine)?;
-    let builds = build_options.build_sides(command, [base, head], program, &setup, machine)?;
+    let builds = build_options.build_sides(
+        command,
+        [base, head],
+        program,
+        (&setup, options.measuring.loudness()),
+        machine,
+    )?;
     Ok(builds.map(Some))
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Where the linker puts a program's functions moves its speed by a per cent or two, although no
 //! line has changed. So `--builds 8` copies each directory eight times below a scratch directory
-//! and builds each copy with a seed of its own. [`build_variables`] turns the seed into flags that
-//! put functions in another order. What is measured is then the source, and not one layout of it.
+//! and builds each copy with a seed of its own. [`prepare_variables`] turns the seed into flags
+//! that put functions in another order. What is measured is then the source, and not one layout of
+//! it.
 //!
 //! More builds are made while the run measures, where they narrow its interval more than more
 //! executions do; their steps are planned here ([`Growth`]).
@@ -20,7 +21,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::options::{current_dir, utf8};
-use super::terminal::StatusLine;
+use super::terminal::{Loudness, StatusLine};
 use crate::status::Status;
 use crate::terminal::say;
 use analysis::pairs::MIN_PAIRS;
@@ -34,7 +35,8 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, clap::Args)]
 pub(super) struct BuildOptions {
     /// Build copies of --base and --head with this command. It finds flags for compilers in
-    /// $UNIXMARK_CFLAGS, $UNIXMARK_LDFLAGS, $UNIXMARK_RUSTFLAGS and $UNIXMARK_GOFLAGS
+    /// $UNIXMARK_CFLAGS, $UNIXMARK_LDFLAGS, $UNIXMARK_RUSTFLAGS and $UNIXMARK_GOFLAGS, its seed in
+    /// $UNIXMARK_SEED, and a directory for all builds in $UNIXMARK_SHARED
     #[arg(long = "build", value_name = "COMMAND", requires = "base")]
     pub(super) build_command: Option<String>,
     /// Build each side this many times, with its functions in another order each time: a build is
@@ -101,14 +103,10 @@ impl BuildOptions {
         Ok(count)
     }
 
-    /// What is built before anything is measured, for `--dry-run`.
+    /// The builds that a run begins with, in words, for `--dry-run`.
     pub(super) fn describe(&self) -> Result<String> {
         let count = self.count()?;
-        let most = (MAX_GROWTH_FACTOR * count).min(MAX_BUILDS);
-        Ok(format!(
-            "before that, each side is built {count} times, each time with another seed; while that narrows the \
-             interval, up to {most} times\n"
-        ))
+        Ok(format!("each side is first built {count} times, each time with another seed"))
     }
 
     /// Builds both sides with `command`. `program` is the executable of the measured command.
@@ -122,7 +120,7 @@ impl BuildOptions {
         command: &str,
         [base_source, head_source]: [&Path; 2],
         program: &Path,
-        setup: &Setup,
+        (setup, loudness): (&Setup, Loudness),
         machine: &'m Machine,
     ) -> Result<Result<Builds<'m>, Status>> {
         let count = self.count()?;
@@ -130,10 +128,12 @@ impl BuildOptions {
             Supervisor::new(machine, setup.patience, &setup.dir, None, Experiment::passive())?;
         say(&format!("building each side {count} times"));
 
-        let progress = BuildProgress::new(2 * count);
+        let progress = BuildProgress::new(2 * count, loudness);
         let mut builder = Builder { supervisor, command, program, progress };
         let start = Instant::now();
         let built = builder.build_both(base_source, head_source, count);
+        // Clears its line before anything else is said.
+        builder.progress.line = None;
         // Before the error of a build, which a signal may have ended.
         if let Some(signal) = builder.supervisor.signal() {
             say(&format!("unixmark: interrupted (signal {signal}); nothing was measured"));
@@ -208,7 +208,7 @@ impl Builder<'_, '_> {
 
         let [from, to] = [&source, &folder].map(|path| utf8(path.as_os_str()));
         let copy_words = ["cp", "-a", "--", &from?, &to?].map(str::to_owned).to_vec();
-        let variables = build_variables(seed, &self.supervisor)?;
+        let variables = prepare_variables(seed, &self.supervisor)?;
         let words = build_words(&variables, self.command).map(str::to_owned).collect();
         let steps = vec![
             BuildStep { folder: PathBuf::from("/"), words: copy_words },
@@ -229,8 +229,8 @@ impl Builder<'_, '_> {
     }
 }
 
-/// How many of the first builds are made, on the last line of a terminal; and, as soon as one is,
-/// how long they all will take.
+/// The number of the first builds that are made, on the last line of a terminal; after the first
+/// one, an estimate for all, if it is long.
 struct BuildProgress {
     line: Option<StatusLine>,
     start: Instant,
@@ -239,35 +239,45 @@ struct BuildProgress {
 }
 
 impl BuildProgress {
-    fn new(count: u32) -> BuildProgress {
-        let mut progress =
-            BuildProgress { line: StatusLine::new(), start: Instant::now(), built: 0, count };
+    fn new(count: u32, loudness: Loudness) -> BuildProgress {
+        let line = (loudness == Loudness::Normal).then(StatusLine::new).flatten();
+        let mut progress = BuildProgress { line, start: Instant::now(), built: 0, count };
         progress.draw();
         progress
     }
 
     fn add_build(&mut self) {
-        /// Shorter builds need no announcement.
-        const MIN_ANNOUNCED_SECONDS: f64 = 10.0;
-
         self.built += 1;
-        let seconds = self.start.elapsed().as_secs_f64();
-        let expected = seconds * f64::from(self.count);
-        if self.built == 1 && expected >= MIN_ANNOUNCED_SECONDS {
-            let [one, all] = [seconds, expected].map(words::duration);
-            let text =
-                format!("the first build took {one}; all {} will take about {all}", self.count);
-            match &mut self.line {
-                Some(line) => line.say(&text),
-                None => say(&text),
-            }
+        if self.built == 1 {
+            self.announce_time();
         }
         self.draw();
     }
 
+    /// Says how long all builds take, by the first. Where builds share files, which the first makes,
+    /// the others take less.
+    fn announce_time(&mut self) {
+        /// Less time for all builds needs no announcement.
+        const MIN_ANNOUNCED_SECONDS: f64 = 10.0;
+
+        let seconds = self.start.elapsed().as_secs_f64();
+        let all_seconds = seconds * f64::from(self.count);
+        if all_seconds < MIN_ANNOUNCED_SECONDS {
+            return;
+        }
+
+        let [first, all] = [seconds, all_seconds].map(words::duration);
+        let text =
+            format!("the first build took {first}; at that pace, all {} take {all}", self.count);
+        match &mut self.line {
+            Some(line) => line.say(&text),
+            None => say(&text),
+        }
+    }
+
     fn draw(&mut self) {
         if let Some(line) = &mut self.line {
-            line.set(vec![format!("{} of {} builds are made", self.built, self.count)]);
+            line.set(vec![format!("{} of {} builds made", self.built, self.count)]);
         }
     }
 }
@@ -282,7 +292,7 @@ pub(super) fn execute_build(
     folder: &Path,
     seed: u32,
 ) -> Result<(), String> {
-    let variables = build_variables(seed, supervisor).map_err(|error| format!("{error:#}"))?;
+    let variables = prepare_variables(seed, supervisor).map_err(|error| format!("{error:#}"))?;
     let words: Vec<&str> = build_words(&variables, command).collect();
     match supervisor.execute(&words, folder) {
         Ok(_) => Ok(()),
@@ -300,15 +310,16 @@ fn build_words<'a>(variables: &'a [String], command: &'a str) -> impl Iterator<I
     ["env"].into_iter().chain(variables).chain(["sh", "-c", command])
 }
 
-/// True if a program is one of the directory that it is executed in, and not an interpreter from
-/// the PATH, or a file of an absolute path.
-pub(super) fn is_below_folder(program: &Path) -> bool {
+/// True if a program is named by a path relative to where it is executed, such as `./tool`, and
+/// neither by a bare name, which is found on the PATH, nor by an absolute path.
+pub(super) fn has_relative_path(program: &Path) -> bool {
     program.is_relative() && program.components().count() >= 2
 }
 
 /// Checks that the seed has reached the program: not all builds of a `source` may be the same file.
 pub(super) fn check_seed_is_used(folders: &[PathBuf], program: &Path, source: &str) -> Result<()> {
-    if !is_below_folder(program) {
+    // A program that is elsewhere, such as an interpreter, is not built here.
+    if !has_relative_path(program) {
         return Ok(());
     }
 
@@ -408,13 +419,13 @@ pub(super) fn file_builds(files: &[PathBuf], words: &[String]) -> Result<Vec<Bui
 }
 
 /// The variables that a build command sees: flags of common compilers and linkers by which a seed
-/// changes where functions land, and a directory that all builds share, so that what does not depend
-/// on the seed is compiled once. lld shuffles sections, of which the compiler makes one for each
-/// function; Go's linker has an option of its own (since 1.22).
+/// changes where functions land; and a directory, which is made here and shared by all builds of
+/// both sides, for what depends neither on the seed nor on the side. lld shuffles sections, of which
+/// the compiler makes one for each function; Go's linker has an option of its own (since 1.22).
 ///
 /// # Errors
-/// The directory cannot be made.
-fn build_variables(seed: u32, supervisor: &Supervisor<'_>) -> Result<[String; 6]> {
+/// The shared directory cannot be made, or its path is not UTF-8.
+fn prepare_variables(seed: u32, supervisor: &Supervisor<'_>) -> Result<[String; 6]> {
     let shared_folder = supervisor.scratch().join("shared");
     files::make_directories(&shared_folder)?;
     let shared_folder = utf8(shared_folder.as_os_str())?;

@@ -231,11 +231,11 @@ fn store_journal(
 fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
     let Attempt { run, id: NodeId { node, task }, attempt } = attempt;
     let hash = hash(&format!("{run}\0{node}\0{task}\0{attempt}\0{started}\0{seed}"));
-    format!("{}.{}.{attempt}.{hash:016x}.jsonl", part_of_name(node), part_of_name(task))
+    format!("{}.{}.{attempt}.{hash:016x}.jsonl", encode_part(node), encode_part(task))
 }
 
 /// A node or a task as a part of a file's name.
-fn part_of_name(text: &str) -> String {
+fn encode_part(text: &str) -> String {
     match encoded(text, MAX_NAME_BYTES) {
         name if name.is_empty() => EMPTY_PART.to_owned(),
         name => name,

@@ -16,7 +16,7 @@ use journal::{Attempt, Ended, Head, MAX_JOURNAL_BYTES, NodeId};
 /// The folder of journals in a fleet's directory.
 pub(super) const NODES_FOLDER: &str = "nodes";
 
-/// An empty node or task in the name of a file: without it the name would begin with a dot, and be
+/// Stands for an empty node or task in the name of a file. A name that begins with a dot would be
 /// taken for a half-written file.
 pub(super) const EMPTY_PART: &str = "%";
 
@@ -374,8 +374,8 @@ fn sort_attempts(parts: &mut [DeliveredPart]) {
     });
 }
 
-/// The node or the task that `collect::part_of_name` wrote.
-fn read_part_of_name(name: &str) -> String {
+/// The node or the task from its part of a file's name; the beginning of a long one, which was cut.
+fn decode_part(name: &str) -> String {
     if name == EMPTY_PART { String::new() } else { archive::decoded(name) }
 }
 
@@ -421,7 +421,7 @@ fn unreadable_entry((path, error): (PathBuf, anyhow::Error)) -> Entry {
     let owner = owner_name(&path);
     let (node, task) = owner.rsplit_once('.').unwrap_or((&owner, ""));
     Entry {
-        id: NodeId { node: read_part_of_name(node), task: read_part_of_name(task) },
+        id: NodeId { node: decode_part(node), task: decode_part(task) },
         state: State::Partial,
         reason: Some(format!("{error:#}")),
         journal: path.file_name().map(|name| Path::new(NODES_FOLDER).join(name)),

@@ -310,32 +310,36 @@ fn without_paths(text: &str) -> String {
     cleaned
 }
 
-/// A word with [`PATH`] in place of the path that it ends in.
+/// A word in which [`PATH`] replaces everything from its first path on that is not the kernel's.
 fn without_path(word: &str) -> Cow<'_, str> {
-    let start = word.char_indices().find(|(at, _)| begins_path(&word[..*at], &word[*at..]));
-    let Some((start, _)) = start else { return word.into() };
+    let is_private = |at: usize| {
+        let (before, rest) = word.split_at(at);
+        let is_kernels = rest.starts_with("/proc/") || rest.starts_with("/sys/");
+        begins_path(before, rest) && !is_kernels
+    };
+    let start = word.char_indices().map(|(at, _)| at).find(|at| is_private(*at));
+    let Some(start) = start else { return word.into() };
 
-    let (before, path) = word.split_at(start);
-    if path.starts_with("/proc/") || path.starts_with("/sys/") {
-        return word.into();
-    }
+    let before = &word[..start];
     // The dots of `./x` and `../x` belong to the path.
     format!("{}{PATH}", before.trim_end_matches('.')).into()
 }
 
-/// True if a path begins with `rest`, which follows `before` in a word: `/x`, `~/x` or `~user/x`.
+/// True if a path (`/x`, `~/x` or `~user/x`) starts at `rest`, which follows `before` in the same
+/// word.
 fn begins_path(before: &str, rest: &str) -> bool {
-    /// After anything else a slash is part of a word: `read/write`.
-    const SEPARATORS: [char; 15] =
-        ['=', '\'', '"', '(', '[', '{', '`', '.', ',', ':', ';', '<', '>', '|', '&'];
+    /// What may stand before a path in a word. After a letter a slash is part of it: `read/write`.
+    const SEPARATORS: [char; 16] =
+        ['=', '\'', '"', '(', '[', '{', '`', '.', ',', ':', ';', '<', '>', '|', '&', '@'];
 
     let is_absolute = rest.starts_with('/');
     let is_below_home = rest.strip_prefix('~').is_some_and(|rest| {
         rest.starts_with('/') || (rest.starts_with(char::is_alphabetic) && rest.contains('/'))
     });
     let is_separate = before.is_empty() || before.ends_with(SEPARATORS);
-    // `-I/x`
-    let follows_option = is_absolute && before.starts_with('-');
+    // In an option any slash begins a path, as in `-I/x`; so `--rw=read/write` is cut, too.
+    let follows_option =
+        is_absolute && before.starts_with('-') && !before.contains(['/', ':', ',']);
     (is_absolute || is_below_home) && (is_separate || follows_option)
 }
 
@@ -406,6 +410,11 @@ mod tests {
             ("2>/tmp/x <../y", "2>PATH <PATH"),
             ("~anna/x\t/srv/a\n", "PATH\tPATH\n"),
             ("read/write,/home/me", "read/write,PATH"),
+            ("-d @/srv/a", "-d @PATH"),
+            (
+                "/proc/self/fd:/home/me --bind=/sys/x:/home/me",
+                "/proc/self/fd:PATH --bind=/sys/x:PATH",
+            ),
             ("~30/s and 5 MB/s", "~30/s and 5 MB/s"),
         ] {
             assert_eq!(without_paths(text), cleaned, "{text}");

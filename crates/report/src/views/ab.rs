@@ -35,10 +35,11 @@ const HOW_UNITS_ARE_JUDGED: &str = "\
 /// The advice for an answer that more executions would settle.
 const MEASURE_LONGER: &str = "a longer --budget, or more --runs, would narrow this";
 
-/// The same of builds: with --runs no more of them would be made.
-const EXECUTE_BUILDS_LONGER: &str = "a longer --budget would narrow this";
+/// The advice for builds whose executions are the larger part of the variance. Not --runs, with
+/// which no more builds are made.
+const EXECUTE_BUILDS_LONGER: &str = "more executions (a longer --budget) would narrow this";
 
-/// The advice for an answer that more builds would settle sooner than more executions.
+/// The advice for builds whose own differences are the larger part of the variance.
 const BUILD_MORE: &str = "more --builds would narrow this";
 
 /// The advice for an open answer about servers, each of which is started a fixed number of times.
@@ -181,7 +182,7 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     }
     clauses.extend(executions::quota(results));
     if answer.is_open {
-        let want_executions = comparison.units.is_some_and(|units| units.want_executions());
+        let want_executions = comparison.units.is_some_and(|units| units.need_executions());
         let advice = match comparison.cell.sampled {
             SamplingUnit::Process => RESTART_MORE,
             SamplingUnit::Build if want_executions => EXECUTE_BUILDS_LONGER,

@@ -335,8 +335,8 @@ fn level_to_repeat(cost: &Cost) -> Option<String> {
     let units = comparisons.find_map(|one| one.units.filter(|units| units.error_percent > 0.0))?;
     let of_executions = 100.0 * units.execution_share();
     let plural = words::count(2, units.unit.name()).replacen("2 ", "", 1);
-    // The advice in the answer of `ab` is chosen alike.
-    let level = if units.want_executions() { "executions" } else { &plural };
+    // The answer of `ab` gives the same advice.
+    let level = if units.need_executions() { "executions" } else { &plural };
     Some(format!(
         "to narrow the interval, repeat {level}: {:.0} % of its variance comes from {plural}, {of_executions:.0} % from \
          executions",

@@ -191,8 +191,8 @@ fn power_at_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
     None
 }
 
-/// The fall of the first package's power together with the clock's, in words, if the package was
-/// not hot: something other than heat limits it.
+/// A fall of the first package's power when the clock fell, in words, if no processor was hot
+/// afterwards: then a power limit is likely.
 fn power_drop(load: &[&Sample], fell_at: f64, limits: &SensorLimits) -> Option<String> {
     let (before, after): (Vec<&Sample>, Vec<&Sample>) =
         load.iter().copied().partition(|sample| sample.at <= fell_at);
@@ -201,7 +201,7 @@ fn power_drop(load: &[&Sample], fell_at: f64, limits: &SensorLimits) -> Option<S
     let watts_before = median_watts(&before, package)?;
     let watts_after = median_watts(&after, package)?;
 
-    // A temperature without a limit says nothing, and a sensor without readings neither.
+    // A sensor needs a limit and readings: without readings the distance is infinite.
     let below_limits: Vec<f64> = processor_limits(limits)
         .map(|(sensor, limit)| limit - highest_celsius(&after, sensor))
         .filter(|celsius| celsius.is_finite())

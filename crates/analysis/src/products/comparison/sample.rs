@@ -30,9 +30,9 @@ impl Units {
         self.execution_share() <= MAX_EXECUTION_SHARE
     }
 
-    /// True if most of an interval's width comes from executions that can be repeated by themselves.
-    /// Blocks and processes have as many as they have.
-    pub fn want_executions(&self) -> bool {
+    /// True if more executions would narrow the interval more than more units: their noise is the
+    /// larger part of the variance. Of builds alone: blocks and processes are repeated as a whole.
+    pub fn need_executions(&self) -> bool {
         self.unit == SamplingUnit::Build && self.execution_share() > 0.5
     }
 

@@ -8,8 +8,8 @@
 //! A machine may give every program two speeds. On a loaded one a program runs at once, or waits
 //! until others have had their turn; beside another guest's work on the same core it is slow for as
 //! long as that lasts. So nothing is said where both sides have the same two speeds on a loaded
-//! machine, where executions are slow in spells, or where the two of a round, which are executed
-//! one after the other, are fast and slow together.
+//! machine, where executions are slow in spells, or where both sides are fast equally often and the
+//! two executions of a round, one after the other, are fast and slow together.
 
 use serde::Serialize;
 use stats::{
@@ -28,8 +28,8 @@ const MIN_DISTANCE: f64 = 1.05;
 /// mean) are fast or slow in spells: then the speeds are the machine's and not a command's.
 const MAX_DEPENDENCE: f64 = 3.0;
 
-/// Both sides are fast together more often than by chance if this many standard errors of their
-/// correlation say so.
+/// Standard errors by which the correlation of both sides must exceed 0, so that they are fast
+/// together more often than by chance.
 const MIN_TOGETHER: f64 = 3.0;
 
 /// Executions that each side needs at a speed, so that the speeds can be compared.
@@ -79,7 +79,8 @@ impl TwoSpeeds {
         speeds.filter(|speeds| !(is_loaded && speeds.are_shared()))
     }
 
-    /// The two speeds of executions.
+    /// The two speeds of executions; `None` if neither side has two modes, or if the speeds are the
+    /// machine's: in spells, or shared by the two of a round.
     fn of_executions(pairs: &[Pair]) -> Option<TwoSpeeds> {
         let times = times_of_pairs(pairs);
         if !has_two_modes(&times.a) && !has_two_modes(&times.b) {
@@ -188,15 +189,18 @@ fn is_fast(time: f64, limit: f64) -> f64 {
     f64::from(u8::from(time < limit))
 }
 
-/// True if the two executions of a round are fast, or slow, together more often than by chance: by
-/// the correlation of two dichotomies (phi), whose standard error is 1/√n where there is none.
+/// True if the two executions of a round have the same speed more often than by chance: phi, their
+/// correlation, exceeds 0 by [`MIN_TOGETHER`] standard errors, each 1/√n where there is no
+/// correlation. False if a side has only one speed.
 fn are_fast_together(pairs: &[Pair], limit: f64) -> bool {
     let count = pairs.len() as f64;
-    let share = |is: fn(f64, f64) -> f64| {
-        pairs.iter().map(|pair| is(is_fast(pair.a, limit), is_fast(pair.b, limit))).sum::<f64>()
-            / count
-    };
-    let (a, b, both) = (share(|a, _| a), share(|_, b| b), share(|a, b| a * b));
+    let (mut a, mut b, mut both) = (0.0, 0.0, 0.0);
+    for pair in pairs {
+        let [fast_a, fast_b] = [pair.a, pair.b].map(|time| is_fast(time, limit));
+        a += fast_a / count;
+        b += fast_b / count;
+        both += fast_a * fast_b / count;
+    }
 
     let phi = (both - a * b) / (a * (1.0 - a) * b * (1.0 - b)).sqrt();
     phi * count.sqrt() > MIN_TOGETHER
