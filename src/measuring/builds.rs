@@ -254,8 +254,8 @@ impl BuildProgress {
         self.draw();
     }
 
-    /// Says how long all builds take, by the first. Where builds share files, which the first makes,
-    /// the others take less.
+    /// Says how long all builds take, by the first. Where it makes files that the others use, these
+    /// take less.
     fn announce_time(&mut self) {
         /// Less time for all builds needs no announcement.
         const MIN_ANNOUNCED_SECONDS: f64 = 10.0;
@@ -420,8 +420,9 @@ pub(super) fn file_builds(files: &[PathBuf], words: &[String]) -> Result<Vec<Bui
 
 /// The variables that a build command sees: flags of common compilers and linkers by which a seed
 /// changes where functions land; and a directory, which is made here and shared by all builds of
-/// both sides, for what depends neither on the seed nor on the side. lld shuffles sections, of which
-/// the compiler makes one for each function; Go's linker has an option of its own (since 1.22).
+/// both sides, for what depends neither on the seed nor on the side. lld shuffles sections, of
+/// which the compiler makes one for each function; Go's linker has an option of its own (since
+/// 1.22).
 ///
 /// # Errors
 /// The shared directory cannot be made, or its path is not UTF-8.
