@@ -132,7 +132,7 @@ fn measured(
 #[test]
 fn the_planted_figure_and_no_other_is_called() {
     let catalogue = Catalogue::load().unwrap();
-    let runs = testing::simulated(100);
+    let runs = testing::simulated(40);
     for (planted, threshold) in [(0.05, Some(2.0)), (0.05, None), (0.0, Some(2.0))] {
         let question =
             Question { precision: 0.01, threshold, tail_threshold: None, budget: BUDGET };

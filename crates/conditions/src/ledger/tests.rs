@@ -520,7 +520,7 @@ fn no_order_of_steps_and_accidents_loses_a_change() {
             usual(info);
         }
     }));
-    let count = std::env::var("UNIXMARK_TEST_ALL").map_or(400, |_| 5_000);
+    let count = std::env::var("UNIXMARK_TEST_ALL").map_or(400, |_| 2_000);
     for seed in 0..count {
         let played = catch_unwind(|| interleave(seed));
         assert!(played.is_ok(), "seed {seed}");
