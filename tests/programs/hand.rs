@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// The end of a window of a second or two, and the next line of a program, on such a machine.
-pub const SOON: Duration = Duration::from_secs(30);
+pub const SOON: Duration = Duration::from_secs(90);
 
 /// A program that runs, leader of a group, in a directory of its own. With this goes what is left
 /// of the group.
