@@ -70,12 +70,10 @@ fn catalogue_difference(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     };
 
     let expected = Cell::new(0, test, 1, None, &Condition::none());
-    let scored_by = |cell: &Cell| {
-        let work = (cell.metric, cell.unit.clone(), cell.value.clone());
-        (work, cell.timebase, cell.scale, cell.truncate)
-    };
-    (scored_by(cell) != scored_by(&expected))
-        .then(|| format!("{name} is not scored as in the catalogue"))
+    let Cell { metric, unit, timebase, scale, value, truncate, .. } = &expected;
+    let differs = (cell.metric, &cell.unit, cell.timebase, cell.scale, &cell.value, cell.truncate)
+        != (*metric, unit, *timebase, *scale, value, *truncate);
+    differs.then(|| format!("{name} is not scored as in the catalogue"))
 }
 
 /// Why a trial with a result cannot have been measured: a score in place of counts, a wrong number

@@ -182,10 +182,10 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     }
     clauses.extend(executions::quota(results));
     if answer.is_open {
-        let want_executions = comparison.units.is_some_and(|units| units.need_executions());
+        let needs_executions = comparison.units.is_some_and(|units| units.need_executions());
         let advice = match comparison.cell.sampled {
             SamplingUnit::Process => RESTART_MORE,
-            SamplingUnit::Build if want_executions => EXECUTE_BUILDS_LONGER,
+            SamplingUnit::Build if needs_executions => EXECUTE_BUILDS_LONGER,
             SamplingUnit::Build => BUILD_MORE,
             _ => MEASURE_LONGER,
         };
