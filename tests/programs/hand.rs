@@ -352,7 +352,7 @@ pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
     }
     // Several arrays of four times a large last-level cache are more memory than it takes of a
     // small machine, or of one in which eight tests run at once.
-    if ["copy-ram", "triad-ram"].contains(&test.id.as_str()) {
+    if test.args.iter().any(|word| word == "size=ram") {
         args.push("size=64m".to_owned());
     }
     args.extend(more.iter().map(|word| (*word).to_owned()));
