@@ -235,16 +235,38 @@ impl Command<'_> {
     }
 }
 
-/// The last line of what a command wrote to stderr. What make and ninja add to the reason is passed
-/// over, unless there is nothing else.
+/// The line on stderr that says why a command failed: the first error of a compiler, which may
+/// quote the source below it, or else the last line. Lines that only report that another step has
+/// failed are passed over, unless there is nothing else.
 fn find_reason(errors: &str) -> Option<&str> {
-    let is_added = |line: &&str| {
-        line.contains(": *** [")
-            || line.contains(": *** Waiting for unfinished jobs")
-            || line.starts_with("ninja: build stopped")
-    };
-    let lines = || errors.lines().rev().filter(|line| !line.trim().is_empty());
-    lines().find(|line| !is_added(line)).or_else(|| lines().next())
+    let lines = || errors.lines().filter(|line| !line.trim().is_empty());
+    let reasons = || lines().filter(|line| !is_consequence(line));
+    reasons()
+        .find(|line| is_compiler_error(line))
+        .or_else(|| reasons().next_back())
+        .or_else(|| lines().next_back())
+        .map(str::trim)
+}
+
+/// `tool.c:3:1: error: …`, `error[E0425]: …`, and the like.
+fn is_compiler_error(line: &str) -> bool {
+    let starts_as_error =
+        ["error: ", "error[", "CMake Error"].iter().any(|start| line.starts_with(start));
+    starts_as_error || line.contains(": error: ") || line.contains(": fatal error: ")
+}
+
+/// True if make, ninja, a linker's driver or Cargo says only that something else has failed.
+fn is_consequence(line: &str) -> bool {
+    const CONSEQUENCES: [&str; 7] = [
+        ": *** [",
+        ": *** Waiting for unfinished jobs",
+        "ninja: build stopped",
+        "collect2: error: ",
+        "error: linker command failed",
+        "error: could not compile ",
+        "error: linking with ",
+    ];
+    CONSEQUENCES.iter().any(|text| line.contains(text))
 }
 
 /// Sleeps until the process of a `handle` ends, a signal comes, or for `time`.
@@ -315,6 +337,45 @@ mod tests {
         assert!(much.len() <= 64 << 10 && much.ends_with("the end\n"), "{}", much.len());
         // What it leaves behind holds its output open, and keeps nobody waiting.
         assert_eq!(run("sleep 1 & echo early", minute), Ok("early\n".to_owned()));
+    }
+
+    #[test]
+    fn of_what_a_build_says_the_first_error_is_the_reason() {
+        let cases = [
+            (
+                "main.c: In function 'main':\nmain.c:3:5: error: 'x' undeclared\n    3 |     x = 1;\n      |     ^\n\
+                 main.c:9:5: error: 'y' undeclared\n    9 |     y = 1;\n      |     ^\n\
+                 make: *** [makefile:2: main.o] Error 1\n",
+                "main.c:3:5: error: 'x' undeclared",
+            ),
+            (
+                "main.c:1:10: fatal error: none.h: No such file or directory\n    1 | #include <none.h>\n\
+                       |          ^~~~~~~~\ncompilation terminated.\n",
+                "main.c:1:10: fatal error: none.h: No such file or directory",
+            ),
+            (
+                "/usr/bin/ld: a.o: in function `main':\na.c:(.text+0x5): undefined reference to `f'\n\
+                 collect2: error: ld returned 1 exit status\nmake: *** [makefile:1: a] Error 1\n",
+                "a.c:(.text+0x5): undefined reference to `f'",
+            ),
+            (
+                "warning: unused import: `std::fs`\n\nerror[E0425]: cannot find value `x` in this scope\n \
+                 --> src/main.rs:2:5\n  |\n2 |     x\n  |     ^\n\nFor more information about this error, try \
+                 `rustc --explain E0425`.\nerror: could not compile `a` (bin \"a\") due to 1 previous error\n",
+                "error[E0425]: cannot find value `x` in this scope",
+            ),
+            ("# example.org/tool\n./main.go:20:2: undefined: x\n", "./main.go:20:2: undefined: x"),
+            (
+                "error: linking with `cc` failed: exit status: 1\n  |\n  = note: ld.lld: error: undefined \
+                 symbol: f\n          >>> referenced by a.c\n\nerror: could not compile `a` (bin \"a\")\n",
+                "= note: ld.lld: error: undefined symbol: f",
+            ),
+            ("make: *** [makefile:1: all] Error 3\n", "make: *** [makefile:1: all] Error 3"),
+        ];
+        for (errors, reason) in cases {
+            assert_eq!(find_reason(errors), Some(reason));
+        }
+        assert_eq!(find_reason("\n \n"), None);
     }
 
     #[test]
