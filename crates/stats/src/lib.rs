@@ -73,7 +73,10 @@ pub use sequential::{is_look_due, look_level, sequential_widening};
 pub use shift::{Method, Shift};
 pub use spread::{Spreads, spreads};
 pub use steps::{Step, steps};
-pub use tail::{NORMAL_975, normal_p, normal_quantile, quantile_975, student_p, student_quantile};
+pub use tail::{
+    NORMAL_975, chi_square_quantiles, normal_p, normal_quantile, quantile_975, student_p,
+    student_quantile,
+};
 pub use usl::{Throughput, Usl, UslFit, fit_usl};
 pub use walsh::{paired_ends, paired_shift, pseudo_median};
 

@@ -1,5 +1,5 @@
 //! Tail areas of the normal and of Student's distribution, as two-sided p values, and their
-//! quantiles.
+//! quantiles; those of the chi-square distribution.
 
 use crate::Exact;
 
@@ -56,6 +56,15 @@ pub fn student_quantile(p: f64, degrees: f64) -> f64 {
 /// `degrees` degrees of freedom. Infinite if these are 0 or NaN.
 pub fn quantile_975(degrees: f64) -> f64 {
     if degrees >= NORMAL_FROM_DEGREES { NORMAL_975 } else { student_quantile(0.05, degrees) }
+}
+
+/// The 2.5 and 97.5 % quantiles of the chi-square distribution with `degrees` of freedom: those of
+/// `degrees` times an estimated variance over the true one. With 4 degrees they are off by less
+/// than 8 %, from 14 on by less than 1 % (Wilson & Hilferty 1931).
+pub fn chi_square_quantiles(degrees: f64) -> (f64, f64) {
+    let spread = 2.0 / (9.0 * degrees);
+    let quantile = |z: f64| degrees * (1.0 - spread + z * spread.sqrt()).max(0.0).powi(3);
+    (quantile(-NORMAL_975), quantile(NORMAL_975))
 }
 
 /// The greatest point at which a falling tail is looked for.
@@ -244,5 +253,19 @@ mod tests {
         assert!((normal_quantile(0.05) - NORMAL_975).abs() < 2e-7);
         assert!(quantile_975(0.0).is_infinite());
         assert!(quantile_975(f64::NAN).is_infinite());
+    }
+
+    /// Abramowitz & Stegun, table 26.8.
+    #[test]
+    fn chi_square_quantiles_are_close_to_the_table() {
+        for (degrees, low, high, error) in [
+            (4.0, 0.484_419, 11.143_3, 0.08),
+            (14.0, 5.628_73, 26.119_0, 0.01),
+            (30.0, 16.790_8, 46.979_2, 0.01),
+        ] {
+            let found = chi_square_quantiles(degrees);
+            assert!((found.0 / low - 1.0).abs() < error, "{degrees}: {found:?}");
+            assert!((found.1 / high - 1.0).abs() < error, "{degrees}: {found:?}");
+        }
     }
 }

@@ -18,7 +18,7 @@ pub use clean::{
 };
 pub use distinct::{Distinct, distinct};
 pub use list::{
-    Grouped, Unique, copies, count, either, end_sentence, free_name, hosts, listed, merged,
+    Grouped, Unique, copies, count, either, end_sentence, free_name, hosts, listed, merged, plural,
 };
 pub use nearest::{mentions, nearest};
 pub use number::{

@@ -9,11 +9,15 @@ use indexmap::{IndexMap, IndexSet};
 /// `passes`.
 pub fn count(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
+    if number == "1" { format!("{number} {noun}") } else { format!("{number} {}", plural(noun)) }
+}
+
+/// The plural of a noun: `builds`, `processes`, `copies`.
+pub fn plural(noun: &str) -> String {
     match noun.strip_suffix('y') {
-        _ if number == "1" => format!("{number} {noun}"),
-        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{number} {stem}ies"),
-        _ if noun.ends_with('s') => format!("{number} {noun}es"),
-        _ => format!("{number} {noun}s"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ if noun.ends_with('s') => format!("{noun}es"),
+        _ => format!("{noun}s"),
     }
 }
 

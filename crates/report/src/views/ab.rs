@@ -28,9 +28,10 @@ const HOW_PAIRS_ARE_JUDGED: &str = "\
 
 /// The same where several executions are one sample.
 const HOW_UNITS_ARE_JUDGED: &str = "\
-    the value of a build, a block or a process is the median of its executions. The delta is that \
-    of these values, and its interval that of a test by ranks of as many values: it holds for other \
-    builds, blocks or processes, too, and not for these alone (docs/methodology.md)";
+    the value of a build, a block or a process is the median of its executions, of a build without \
+    what the machine's drift does to them. The delta is that of these values, and its interval that \
+    of a test by ranks of as many values: it holds for other builds, blocks or processes, too, and \
+    not for these alone (docs/methodology.md)";
 
 /// The advice for an answer that more executions would settle.
 const MEASURE_LONGER: &str = "a longer --budget, or more --runs, would narrow this";

@@ -274,7 +274,10 @@ fn behind(one: &Comparison) -> Value {
     let units = one.units.map(|units| {
         json!({
             "unit": units.unit.name(), "a": units.n.a, "b": units.n.b,
-            "deviation_percent": units.deviation_percent, "error_percent": units.error_percent,
+            "deviation_percent": units.deviation_percent.value,
+            "deviation_low_percent": units.deviation_percent.low,
+            "deviation_high_percent": units.deviation_percent.high,
+            "error_percent": units.error_percent,
         })
     });
     let two_speeds = one.two_speeds.map(|speeds| {

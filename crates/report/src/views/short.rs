@@ -8,7 +8,7 @@ use analysis::{
     Comparison, Cost, Effect, Figure, Findings, Index, Measure, Remark, Results, Verdict,
     is_printed,
 };
-use journal::View;
+use journal::{SamplingUnit, View};
 use words::{Unique, copies};
 
 use super::comparisons::{self, Line};
@@ -329,18 +329,25 @@ fn change_and_interval(one: &Comparison) -> String {
 }
 
 /// Which level to repeat, where several executions are one sample: `to narrow the interval, repeat
-/// builds: 97 % of its variance comes from builds, 3 % from executions`.
+/// builds (--builds): 97 % of its variance comes from builds, 3 % from executions`.
 fn level_to_repeat(cost: &Cost) -> Option<String> {
     let mut comparisons = cost.effects().map(|effect| &effect.comparison);
     let units = comparisons.find_map(|one| one.units.filter(|units| units.error_percent > 0.0))?;
     let of_executions = 100.0 * units.execution_share();
-    let plural = words::count(2, units.unit.name()).replacen("2 ", "", 1);
-    // The answer of `ab` gives the same advice.
-    let level = if units.need_executions() { "executions" } else { &plural };
+    let of_units = 100.0 - of_executions;
+    let plural = words::plural(units.unit.name());
+
+    // Servers' processes and blocks are repeated as a whole, with their executions.
+    let level = match units.unit {
+        SamplingUnit::Build if units.need_executions() => "executions (--budget)",
+        SamplingUnit::Build => "builds (--builds)",
+        SamplingUnit::Process => "processes and their executions (--restarts)",
+        SamplingUnit::Block => "blocks and their executions (--runs)",
+        SamplingUnit::Execution => return None,
+    };
     Some(format!(
-        "to narrow the interval, repeat {level}: {:.0} % of its variance comes from {plural}, {of_executions:.0} % from \
-         executions",
-        100.0 - of_executions
+        "to narrow the interval, repeat {level}: {of_units:.0} % of its variance comes from {plural}, \
+         {of_executions:.0} % from executions"
     ))
 }
 
@@ -349,8 +356,11 @@ fn level_to_repeat(cost: &Cost) -> Option<String> {
 fn signs_of_values(cost: &Cost) -> Vec<String> {
     let mut remarks = Vec::new();
     for effect in cost.effects() {
-        if let Some(remark) = effect.comparison.other_way() {
-            remarks.push((comparisons::place(&effect.comparison.cell), remark));
+        let one = &effect.comparison;
+        // Of values that are the same, the signs say nothing.
+        let is_same = matches!(one.verdict, Verdict::Same(_));
+        if let Some(remark) = one.other_way().filter(|_| !is_same) {
+            remarks.push((comparisons::place(&one.cell), remark));
         }
     }
     let named = remarks.iter().map(|(name, remark)| (name.clone(), remark));

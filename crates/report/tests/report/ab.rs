@@ -1,6 +1,7 @@
 //! Two commands that alternated, in every format: on a machine that other processes disturbed (the
 //! second is slow at first, fails in one of 17 executions, and leaves a process then), with figures
-//! that the commands print (`--harness`), and with counts (`--counts`).
+//! that the commands print (`--harness`), with counts (`--counts`), and with eight builds of each
+//! side, while other guests of the host slowed blocks of the run by up to a half.
 
 use analysis::{Asked, Comparisons, Measure, Results};
 use catalogue::Catalogue;
@@ -49,7 +50,12 @@ fn json_of_pairs(run: &str) -> String {
 
 #[test]
 fn recorded_runs_of_ab_in_every_format() {
-    for (run, name) in [("ab", "ab"), ("ab-harness", "ab_harness"), ("ab-counts", "ab_counts")] {
+    for (run, name) in [
+        ("ab", "ab"),
+        ("ab-harness", "ab_harness"),
+        ("ab-counts", "ab_counts"),
+        ("ab-builds", "ab_builds"),
+    ] {
         for (format, form) in [
             (Format::Text, "text"),
             (Format::Markdown, "markdown"),

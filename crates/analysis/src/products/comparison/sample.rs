@@ -2,7 +2,7 @@
 
 use journal::SamplingUnit;
 use serde::Serialize;
-use stats::NORMAL_975;
+use stats::{Estimate, NORMAL_975};
 
 use super::{Comparison, Sides};
 
@@ -18,9 +18,9 @@ pub struct Units {
     /// The number of units on each side.
     pub n: Sides<usize>,
     /// The standard deviation in per cent from unit to unit of one side, without the noise of the
-    /// executions.
-    pub deviation_percent: f64,
-    /// The standard error in per cent that executions leave in a unit's value.
+    /// executions; unknown of values without ratios.
+    pub deviation_percent: Estimate,
+    /// The standard error in per cent that executions leave in a unit's value; NaN if unknown.
     pub error_percent: f64,
 }
 
@@ -36,11 +36,12 @@ impl Units {
         self.unit == SamplingUnit::Build && self.execution_share() > 0.5
     }
 
-    /// The share of the variance of a unit's value that is the noise of its executions.
+    /// The share of the variance of a unit's value that is the noise of its executions; NaN if
+    /// unknown.
     pub fn execution_share(&self) -> f64 {
         let of_executions = self.error_percent.powi(2);
-        let all = of_executions + self.deviation_percent.powi(2);
-        if all > 0.0 { of_executions / all } else { 0.0 }
+        let all = of_executions + self.deviation_percent.value.powi(2);
+        if all == 0.0 { 0.0 } else { of_executions / all }
     }
 }
 
@@ -54,20 +55,27 @@ impl Comparison {
         if n.a == n.b { format!("{units} of each") } else { format!("{} and {units}", n.a) }
     }
 
-    /// What makes units of one side differ, and by how much 95 % of them do: `depending on where
-    /// the linker put the code, builds of one source differ by ±1.8 %`. `None` if nothing beyond
-    /// noise does.
+    /// How far 95 % of the units of one side lie from their mean, with the interval of that figure:
+    /// `builds of one source differ by ±1.8 % (1.2 to 3.1)`, or `… by at most ±1.1 %` if they may
+    /// not differ at all. `None` if it is unknown.
     pub fn describe_units(&self) -> Option<String> {
         let Units { unit, deviation_percent, .. } = self.units?;
-        let cause = match unit {
+        let subject = match unit {
             SamplingUnit::Execution => return None,
-            SamplingUnit::Build => {
-                "depending on where the linker put the code, builds of one source differ by"
-            }
+            SamplingUnit::Build => "builds of one source differ by",
             SamplingUnit::Block => "set-ups of one command differ by",
             SamplingUnit::Process => "processes of one server differ by",
         };
-        let percent = words::fine(NORMAL_975 * deviation_percent);
-        (deviation_percent > 0.0).then(|| format!("{cause} ±{percent} %"))
+
+        let Estimate { value, low, high } =
+            deviation_percent.map(|deviation| NORMAL_975 * deviation);
+        if !high.is_finite() || high == 0.0 {
+            return None;
+        }
+        let [value, low_end, high_end] = [value, low, high].map(words::fine);
+        Some(match low > 0.0 {
+            true => format!("{subject} ±{value} % ({low_end} to {high_end})"),
+            false => format!("{subject} at most ±{high_end} %"),
+        })
     }
 }

@@ -6,6 +6,10 @@
 //! executions, and the interval is that of units: repeat at the level where it varies (Kalibera &
 //! Jones, "Rigorous Benchmarking in Reasonable Time", 2013; Mytkowicz et al. 2009).
 //!
+//! A block of a run is too short to execute all builds, so drift of the machine would make builds
+//! differ that were not executed in the same blocks. What the executions of a block share is
+//! therefore taken out of them before their medians are ([`remove_drift`]).
+//!
 //! | unit | units of the two sides | compared as |
 //! |---|---|---|
 //! | build | alternate through the whole run, and have nothing in common | two samples ([`Design::Units`]) |
@@ -22,7 +26,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_2;
 
 use journal::{Cell, SamplingUnit, Trial};
-use stats::{Exact, mean, median, qn};
+use stats::{Estimate, Exact, chi_square_quantiles, mean, median, qn};
 
 use super::rounds::values_of_copy;
 use crate::figures::Measure;
@@ -35,6 +39,19 @@ struct Unit {
     /// The median of its executions.
     value: f64,
     executions: Vec<UnitExecution>,
+}
+
+impl Unit {
+    fn new(number: u32, executions: Vec<UnitExecution>) -> Unit {
+        let mut unit = Unit { number, value: f64::NAN, executions };
+        unit.value = unit.median();
+        unit
+    }
+
+    fn median(&self) -> f64 {
+        let values: Vec<f64> = self.executions.iter().map(|execution| execution.value).collect();
+        median(&values)
+    }
 }
 
 /// One execution of a unit, or what it printed.
@@ -53,10 +70,13 @@ pub(super) fn draft<'a>(
     measure: Measure,
     trials: impl Fn(&Cell) -> &'a [&'a Trial],
 ) -> Option<Draft> {
-    let sides =
+    let mut sides =
         Sides { a: units_of(compared, measure, &trials), b: units_of(&[cell], measure, &trials) };
     if sides.a.is_empty() || sides.b.is_empty() {
         return None;
+    }
+    if cell.sampled == SamplingUnit::Build {
+        remove_drift(&mut sides);
     }
 
     let values = sides
@@ -69,11 +89,12 @@ pub(super) fn draft<'a>(
     let has_deviations = observed.scale == Scale::Ratio;
 
     let mut draft = Draft::new(&cell.key.condition, cell, measure, observed);
-    let (deviation, error) = if has_deviations { deviations(&sides) } else { (0.0, 0.0) };
+    let (deviation, error) =
+        if has_deviations { deviations(&sides) } else { (Estimate::NONE, f64::NAN) };
     draft.comparison.units = Some(Units {
         unit: cell.sampled,
         n,
-        deviation_percent: 100.0 * deviation,
+        deviation_percent: deviation.map(|deviation| 100.0 * deviation),
         error_percent: 100.0 * error,
     });
     Some(draft)
@@ -112,16 +133,54 @@ fn units_of<'a>(
             }
         }
         for (number, executions) in executions {
-            let values: Vec<f64> = executions.iter().map(|execution| execution.value).collect();
-            units.insert(number, Unit { number, value: median(&values), executions });
+            units.insert(number, Unit::new(number, executions));
         }
     }
     units.into_values().collect()
 }
 
-/// The standard deviation from unit to unit of one side without the noise of executions, and the
-/// standard error that these leave in a unit's value: as differences of logarithms.
-fn deviations(sides: &Sides<Vec<Unit>>) -> (f64, f64) {
+/// Takes the machine's drift out of the values of builds: each value is divided by the level of its
+/// block, the median of the block's values over those of their builds.
+///
+/// Blocks with few executions stay as they are, since their level would be mostly the noise of
+/// these; and so do values without ratios.
+fn remove_drift(sides: &mut Sides<Vec<Unit>>) {
+    const MIN_EXECUTIONS_OF_BLOCK: usize = 8;
+    /// Levels depend on the values of builds, and these on the levels: each is found in turn.
+    const PASSES: usize = 3;
+
+    let mut units: Vec<&mut Unit> = sides.a.iter_mut().chain(&mut sides.b).collect();
+    let mut executions = units.iter().flat_map(|unit| &unit.executions);
+    if !executions.all(|execution| execution.value > 0.0) {
+        return;
+    }
+
+    for _ in 0..PASSES {
+        let mut ratios_of_block: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for unit in &units {
+            for execution in &unit.executions {
+                let ratio = execution.value / unit.value;
+                ratios_of_block.entry(execution.block).or_default().push(ratio);
+            }
+        }
+        ratios_of_block.retain(|_, ratios| ratios.len() >= MIN_EXECUTIONS_OF_BLOCK);
+
+        let level_of_block: BTreeMap<u32, f64> =
+            ratios_of_block.into_iter().map(|(block, ratios)| (block, median(&ratios))).collect();
+        for unit in &mut units {
+            for execution in &mut unit.executions {
+                execution.value /= level_of_block.get(&execution.block).unwrap_or(&1.0);
+            }
+            unit.value = unit.median();
+        }
+    }
+}
+
+/// How far units scatter around the mean of their side, without the noise of executions, and how
+/// much of that noise is left in a unit's value: as standard deviations of logarithms.
+///
+/// The interval of the first is that of the variance of a normal sample, less the noise.
+fn deviations(sides: &Sides<Vec<Unit>>) -> (Estimate, f64) {
     let mut squares = 0.0;
     let mut degrees = 0.0;
     for units in [&sides.a, &sides.b] {
@@ -130,33 +189,31 @@ fn deviations(sides: &Sides<Vec<Unit>>) -> (f64, f64) {
         squares += logs.iter().map(|log| (log - centre).powi(2)).sum::<f64>();
         degrees += logs.len() as f64 - 1.0;
     }
-    let total = if degrees > 0.0 { squares / degrees } else { 0.0 };
-
     let all: Vec<&Unit> = sides.a.iter().chain(&sides.b).collect();
     let of_executions = variance_of_executions(&all);
-    ((total - of_executions).max(0.0).sqrt(), of_executions.sqrt())
+    if degrees == 0.0 {
+        return (Estimate::alone(0.0), of_executions.sqrt());
+    }
+
+    let without_noise = |variance: f64| (variance - of_executions).max(0.0).sqrt();
+    let (low_quantile, high_quantile) = chi_square_quantiles(degrees);
+    let between = Estimate {
+        value: without_noise(squares / degrees),
+        low: without_noise(squares / high_quantile),
+        high: without_noise(squares / low_quantile),
+    };
+    (between, of_executions.sqrt())
 }
 
 /// The mean variance that executions leave in the logarithm of a unit's value; 0 if no unit has
-/// several executions. The machine's drift from block to block is no part of it: all units of a
-/// block share it.
+/// several executions.
 fn variance_of_executions(units: &[&Unit]) -> f64 {
-    let mut logs_of_block: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for execution in units.iter().flat_map(|unit| &unit.executions) {
-        logs_of_block.entry(execution.block).or_default().push(execution.value.natural_log());
-    }
-    let level_of_block: BTreeMap<u32, f64> =
-        logs_of_block.into_iter().map(|(block, logs)| (block, mean(logs))).collect();
-
     let mut variances = Vec::new();
     for unit in units {
-        let deviations: Vec<f64> = unit
-            .executions
-            .iter()
-            .map(|execution| execution.value.natural_log() - level_of_block[&execution.block])
-            .collect();
+        let logs: Vec<f64> =
+            unit.executions.iter().map(|execution| execution.value.natural_log()).collect();
         // The variance of a median of normal values is π/2 times that of their mean.
-        let variance = FRAC_PI_2 * qn(&deviations).powi(2) / deviations.len() as f64;
+        let variance = FRAC_PI_2 * qn(&logs).powi(2) / logs.len() as f64;
         variances.extend(Some(variance).filter(|variance| variance.is_finite()));
     }
     if variances.is_empty() { 0.0 } else { mean(variances) }
