@@ -211,11 +211,11 @@ fn note_on_drift(arms: &Arms<'_>, rows: &[Figure]) -> Option<String> {
         return None;
     }
 
-    let way = if percent < 0.0 { "less" } else { "more" };
+    let way = if percent < 0.0 { "slower" } else { "faster" };
     let against = arms.against;
     Some(format!(
-        "the machine drifted: under {against} it did {size:.0} % {way} in the last block than in \
-         the first. Differences within blocks are not affected"
+        "the machine drifted: it was {size:.0} % {way} in the last block than in the first, as \
+         {against} shows. Differences within blocks are not affected"
     ))
 }
 

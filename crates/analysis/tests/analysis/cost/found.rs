@@ -591,6 +591,6 @@ fn a_machine_that_drifts_is_told_of() {
         caveats.into_iter().find(|note| note.starts_with("the machine drifted"))
     };
     // 0.2 % per trial, six trials a block, and three more every fourth time.
-    assert!(told(-0.002).unwrap().contains("14 % less"), "{:?}", told(-0.002));
+    assert!(told(-0.002).unwrap().contains("14 % slower"), "{:?}", told(-0.002));
     assert_eq!(told(0.0), None);
 }
