@@ -17,15 +17,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::limits::{Limit, Limits, TailLimit};
-use crate::measuring::builds::{
-    BuildOptions, Builds, file_builds, find_sides, folder_builds, has_relative_path,
-};
+use crate::measuring::builds::{BuildOptions, Builds, file_builds, find_sides, folder_builds};
 use crate::measuring::hints;
 use crate::measuring::job::measure_and_report;
 use crate::measuring::options::{
     Commands, Given, Manner, MatrixOptions, Parameters, PrintedFigures, caption, counted,
     refuse_blank, refuse_blanks, utf8, with_default,
 };
+use crate::measuring::seeds::has_relative_path;
 use crate::measuring::servers::ServerOptions;
 use crate::status::{Status, usage};
 use crate::terminal::say;
@@ -624,17 +623,27 @@ fn find_ready_builds(arguments: &Arguments, patterns: [&str; 2]) -> Result<Vec<G
     };
 
     let mut arms = Vec::new();
-    for (pattern, files) in patterns.into_iter().zip(find_sides(patterns)?) {
+    for (name, files) in without_common_directory(patterns).into_iter().zip(find_sides(patterns)?) {
         let builds = file_builds(&files, &words)?;
         let first_words = builds.first().map(|build| build.words.clone()).unwrap_or_default();
         arms.push(Given::from(Command {
-            label: pattern.to_owned(),
+            label: name.to_owned(),
             words: first_words,
             builds,
             ..Command::default()
         }));
     }
     Ok(arms)
+}
+
+/// Two paths without the directories that both begin with: `base-*` of `/tmp/kept/base-*`.
+fn without_common_directory([old, new]: [&str; 2]) -> [&str; 2] {
+    let common_bytes = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    // A slash is one byte, so both are cut between characters.
+    let last_slash = old.as_bytes()[..common_bytes].iter().rposition(|byte| *byte == b'/');
+    // Below the root, the slash is all that they share.
+    let name_start = last_slash.filter(|slash| *slash > 0).map_or(0, |slash| slash + 1);
+    [&old[name_start..], &new[name_start..]]
 }
 
 /// The quoted commands: the reference, then all of them for each combination of parameters.

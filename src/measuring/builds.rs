@@ -2,9 +2,8 @@
 //!
 //! Where the linker puts a program's functions moves its speed by a per cent or two, although no
 //! line has changed. So `--builds 8` copies each directory eight times below a scratch directory
-//! and builds each copy with a seed of its own. [`prepare_variables`] turns the seed into flags
-//! that put functions in another order. What is measured is then the source, and not one layout of
-//! it.
+//! and builds each copy with a seed of its own, which [puts functions in another
+//! order](super::seeds). What is measured is then the source, and not one layout of it.
 //!
 //! More builds are made while the run measures, where they narrow its interval more than more
 //! executions do; their steps are planned here ([`Growth`]).
@@ -21,6 +20,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::options::{current_dir, utf8};
+use super::seeds::{check_seed_is_used, prepare_variables};
 use super::terminal::{Loudness, StatusLine};
 use crate::status::Status;
 use crate::terminal::say;
@@ -197,7 +197,9 @@ impl Builder<'_, '_> {
             folders.push(folder);
             self.progress.add_build();
         }
-        check_seed_is_used(&folders, self.program, &format!("--{name}"))?;
+        if let Some(warning) = check_seed_is_used(&folders, self.program, &format!("--{name}"))? {
+            self.progress.say(&warning);
+        }
         Ok(folders)
     }
 
@@ -229,11 +231,12 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The number of the first builds that are made, on the last line of a terminal; after the first
+/// The number of the first builds that are made, on the last line of a terminal; after the second
 /// one, an estimate for all, if it is long.
 struct BuildProgress {
     line: Option<StatusLine>,
     start: Instant,
+    first_seconds: f64,
     built: u32,
     count: u32,
 }
@@ -241,37 +244,47 @@ struct BuildProgress {
 impl BuildProgress {
     fn new(count: u32, loudness: Loudness) -> BuildProgress {
         let line = (loudness == Loudness::Normal).then(StatusLine::new).flatten();
-        let mut progress = BuildProgress { line, start: Instant::now(), built: 0, count };
+        let mut progress =
+            BuildProgress { line, start: Instant::now(), first_seconds: 0.0, built: 0, count };
         progress.draw();
         progress
     }
 
     fn add_build(&mut self) {
         self.built += 1;
-        if self.built == 1 {
-            self.announce_time();
+        match self.built {
+            1 => self.first_seconds = self.start.elapsed().as_secs_f64(),
+            2 => self.announce_time(),
+            _ => {}
         }
         self.draw();
     }
 
-    /// Says how long all builds take, by the first. Where it makes files that the others use, these
-    /// take less.
+    /// Says how long all builds take, if that is long. The first build may also make what the
+    /// others share, so the second is taken as typical.
     fn announce_time(&mut self) {
         /// Less time for all builds needs no announcement.
         const MIN_ANNOUNCED_SECONDS: f64 = 10.0;
 
         let seconds = self.start.elapsed().as_secs_f64();
-        let all_seconds = seconds * f64::from(self.count);
+        let second_seconds = seconds - self.first_seconds;
+        let all_seconds = self.first_seconds + f64::from(self.count - 1) * second_seconds;
         if all_seconds < MIN_ANNOUNCED_SECONDS {
             return;
         }
 
-        let [first, all] = [seconds, all_seconds].map(words::duration);
-        let text =
-            format!("the first build took {first}; at that pace, all {} take {all}", self.count);
+        let [second, all] = [second_seconds, all_seconds].map(words::duration);
+        self.say(&format!(
+            "the second build took {second}; all {} should take about {all}",
+            self.count
+        ));
+    }
+
+    /// Says a sentence above the last line.
+    fn say(&mut self, text: &str) {
         match &mut self.line {
-            Some(line) => line.say(&text),
-            None => say(&text),
+            Some(line) => line.say(text),
+            None => say(text),
         }
     }
 
@@ -308,42 +321,6 @@ pub(super) fn execute_build(
 fn build_words<'a>(variables: &'a [String], command: &'a str) -> impl Iterator<Item = &'a str> {
     let variables = variables.iter().map(String::as_str);
     ["env"].into_iter().chain(variables).chain(["sh", "-c", command])
-}
-
-/// True if a program is named by a path relative to where it is executed, such as `./tool`, and
-/// neither by a bare name, which is found on the PATH, nor by an absolute path.
-pub(super) fn has_relative_path(program: &Path) -> bool {
-    program.is_relative() && program.components().count() >= 2
-}
-
-/// Checks that the seed has reached the program: not all builds of a `source` may be the same file.
-pub(super) fn check_seed_is_used(folders: &[PathBuf], program: &Path, source: &str) -> Result<()> {
-    // A program that is elsewhere, such as an interpreter, is not built here.
-    if !has_relative_path(program) {
-        return Ok(());
-    }
-
-    let mut first: Option<Vec<u8>> = None;
-    let mut are_equal = true;
-    for folder in folders {
-        let bytes = fs::read(folder.join(program)).with_context(|| {
-            format!(
-                "--build produced no {} for {source}; run the build command by hand in that directory",
-                program.display()
-            )
-        })?;
-        // Of large programs, no more than two are in memory at a time.
-        are_equal &= *first.get_or_insert_with(|| bytes.clone()) == bytes;
-    }
-    if are_equal {
-        bail!(
-            "all builds of {source} are the same file, {}, so the seed is not used; compile with \
-             $UNIXMARK_CFLAGS and link with $UNIXMARK_LDFLAGS (or UNIXMARK_RUSTFLAGS, \
-             UNIXMARK_GOFLAGS), and clean first if the directory has a build",
-            program.display()
-        );
-    }
-    Ok(())
 }
 
 /// The files of two patterns, the builds of either side.
@@ -416,28 +393,4 @@ pub(super) fn file_builds(files: &[PathBuf], words: &[String]) -> Result<Vec<Bui
         builds.push(Build { folder: folder.clone(), words });
     }
     Ok(builds)
-}
-
-/// The variables that a build command sees: flags of common compilers and linkers by which a seed
-/// changes where functions land; and a directory, which is made here and shared by all builds of
-/// both sides, for what depends neither on the seed nor on the side. lld shuffles sections, of
-/// which the compiler makes one for each function; Go's linker has an option of its own (since
-/// 1.22).
-///
-/// # Errors
-/// The shared directory cannot be made, or its path is not UTF-8.
-fn prepare_variables(seed: u32, supervisor: &Supervisor<'_>) -> Result<[String; 6]> {
-    let shared_folder = supervisor.scratch().join("shared");
-    files::make_directories(&shared_folder)?;
-    let shared_folder = utf8(shared_folder.as_os_str())?;
-
-    let shuffle = format!("-Wl,--shuffle-sections=.text*={seed}");
-    Ok([
-        format!("UNIXMARK_SEED={seed}"),
-        format!("UNIXMARK_SHARED={shared_folder}"),
-        "UNIXMARK_CFLAGS=-ffunction-sections".to_owned(),
-        format!("UNIXMARK_LDFLAGS=-fuse-ld=lld {shuffle}"),
-        format!("UNIXMARK_RUSTFLAGS=-Clink-arg=-fuse-ld=lld -Clink-arg={shuffle}"),
-        format!("UNIXMARK_GOFLAGS=-ldflags=-randlayout={seed}"),
-    ])
 }

@@ -22,6 +22,7 @@ mod quiet;
 mod restore;
 mod run;
 mod scale;
+mod seeds;
 mod servers;
 mod slurm;
 mod start;

@@ -146,6 +146,26 @@ fn a_build_that_makes_no_sample_is_refused() {
     }
 }
 
+/// Without its seed, a build often has the path of its directory in it, so that no two are equal.
+#[test]
+fn builds_that_differ_in_no_instruction_are_warned_of() {
+    let build = r#"printf 'const char *place = "%s"; int main(void) { return !*place; }' $PWD >tool.c
+                   gcc -O1 $WITH_SEED tool.c -o tool"#;
+    let with_seed = build
+        .replace("$WITH_SEED", "-DSEED=$UNIXMARK_SEED")
+        .replace("!*place", "*place ? 0 : SEED");
+    let warning = "warning: ./tool has the same machine code in all builds of --base";
+    for (build, is_warned) in [(build, true), (&with_seed, false)] {
+        let place = Place::new();
+
+        let output = ab(&place, build, &["--builds", "3"]);
+
+        let said = stderr(&output);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.contains(warning), is_warned, "{said}");
+    }
+}
+
 /// Builds that are there already: a script each, which sleeps as long as its number says.
 fn ready_builds(place: &Place, names: &[(&str, u32)]) {
     for (name, ms) in names {
@@ -177,13 +197,14 @@ fn files_of_a_pattern_are_builds() {
         (&["--", "sh", "{build}"], "Command"),
         (&["--harness", "json", "--better", "lower:t"], "t"),
     ] {
-        let mut tool = place.unixmark("ab -q --format json --runs 12 --builds old-* new-*");
+        let mut tool = place.unixmark("ab -q --format json --runs 12 --builds ./old-* ./new-*");
 
         let output = tool.args(words).current_dir(place.root.path()).output().unwrap();
 
         assert!(output.status.success(), "{words:?}: {}", stderr(&output));
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let one = &report["comparisons"][0];
+        assert_eq!(one["condition"], "new-*", "{words:?}: {one}");
         assert_eq!(one["units"]["unit"], "build", "{words:?}: {one}");
         assert_eq!((&one["units"]["a"], &one["units"]["b"]), (&4.into(), &3.into()), "{words:?}");
         if label == "t" {

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 
-use crate::measuring::builds::{check_seed_is_used, execute_build};
+use crate::measuring::builds::execute_build;
 use crate::measuring::options::current_dir;
+use crate::measuring::seeds::check_seed_is_used;
 use crate::terminal::say;
 use runner::Supervisor;
 
@@ -150,7 +151,8 @@ impl<'a, 'm> Revisions<'a, 'm> {
         for seed in first_seed..first_seed + count {
             folders.push(self.build_one(revision, Some(seed))?);
         }
-        check_seed_is_used(&folders, program, &self.commits[revision].name)?;
+        let warning = check_seed_is_used(&folders, program, &self.commits[revision].name)?;
+        warning.iter().for_each(|warning| say(warning));
         Ok(folders)
     }
 
