@@ -298,7 +298,8 @@ fn builds_that_are_made_by_the_width_make_no_false_alarms() {
 #[test]
 fn drift_is_not_taken_for_what_differs_between_builds() {
     let catalogue = Catalogue::load().unwrap();
-    let runs = testing::simulated(200);
+    // A tenth of them would show little, and all take 2 s.
+    let runs = 200;
     for (between, max_half_width) in [(0.0, 2.5), (0.01, 3.0), (0.03, 4.5)] {
         let sources =
             Sources { between, within: 0.1, drift: 0.15, executions_of_block: Some(5), ..BUILDS };
@@ -317,9 +318,9 @@ fn drift_is_not_taken_for_what_differs_between_builds() {
             [f64::from(called), f64::from(held), f64::from(spread_held), half_widths]
                 .map(|sum| sum / runs as f64);
         println!("{between}: called {called}, held {held}, spread {spread_held}, ±{half_width} %");
-        assert!(allowed(0.0..0.05).contains(&called), "{called}");
-        assert!(allowed(0.92..0.99).contains(&held), "{held}");
-        assert!(spread_held >= allowed(0.88..1.0).start, "{spread_held}");
+        assert!(called <= 0.05, "{called}");
+        assert!((0.92..0.99).contains(&held), "{held}");
+        assert!(spread_held >= 0.88, "{spread_held}");
         assert!(half_width < max_half_width, "{half_width}");
     }
 }
