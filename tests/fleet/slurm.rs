@@ -142,16 +142,10 @@ fn a_node_that_died_and_came_back_gives_one_result(cluster: &mut Cluster) {
     unixmark(cluster, &["collect", "night/slurm/journals", "--into", "night"]).output().unwrap();
     let told = status(cluster, "night");
     assert!(told[2].1 == "late" && told[2].2.contains("its job "), "{told:?}");
-    // Slurm has two reasons for a job whose node is away, by which of its schedulers saw it last.
-    let waits_for_node = |told: &str| {
-        ["ReqNodeNotAvail", "Nodes required for job are DOWN"]
-            .iter()
-            .any(|reason| told.contains(&format!("waits: {reason}")))
-    };
     await_until(
         60,
-        || format!("{:?}", status(cluster, "night")),
-        || waits_for_node(&status(cluster, "night")[2].2),
+        || format!("{:?}\n{}", status(cluster, "night"), cluster.say("squeue")),
+        || status(cluster, "night")[2].2.contains("waits: ReqNodeNotAvail"),
     );
     cluster.tell("start 3");
     // The command frees the job that Slurm would hold for two minutes, and ends when the node has
