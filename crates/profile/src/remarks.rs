@@ -11,6 +11,10 @@ use crate::places::{Place, Places};
 /// A file without names is worth a note from this share of the time on.
 const MIN_NOTED_SHARE: f64 = 0.01;
 
+/// A file that only one command's samples are in is that command's own from this share of the time
+/// on. The shell that starts a command takes less, and may be missing from the other's by chance.
+const MIN_OWN_SHARE: f64 = 0.05;
+
 /// What all commands have executed, and the notes on it.
 pub struct Remarks<'c> {
     pub places: &'c Places,
@@ -25,16 +29,23 @@ impl Remarks<'_> {
     pub fn agree_on_inlined(&mut self, inlined: &mut Inlined) {
         let mut used: Vec<BTreeSet<usize>> = Vec::new();
         let mut of_much_time: BTreeSet<usize> = BTreeSet::new();
+        let mut candidates: BTreeSet<usize> = BTreeSet::new();
         for arm in self.arms {
             let ns_by_file = self.ns_by_file(arm);
             let all: u64 = ns_by_file.values().sum();
             used.push(ns_by_file.keys().copied().collect());
-            let much_used = ns_by_file.into_iter().filter(|(_, ns)| is_much(*ns, all));
-            of_much_time.extend(much_used.map(|(file, _)| file));
+            for (file, ns) in ns_by_file {
+                if is_much(ns, all) {
+                    of_much_time.insert(file);
+                }
+                if ns as f64 > MIN_OWN_SHARE * all as f64 {
+                    candidates.insert(file);
+                }
+            }
         }
         let is_shared = |file: &usize| used.iter().all(|files| files.contains(file));
 
-        let refusing = of_much_time.iter().filter(|file| !is_shared(file)).find_map(|file| {
+        let refusing = candidates.iter().filter(|file| !is_shared(file)).find_map(|file| {
             let file = &self.places.files[*file];
             Some((file.path.display(), file.why_not_inlined.as_ref()?))
         });
