@@ -58,6 +58,7 @@ pages! {
     burn_in: "burn-in.md", Machine::shared(),
     energy: "energy.md", Machine::shared(),
     changes: "changes.md", Machine::shared(),
+    #[cfg_attr(not(feature = "parquet"), ignore = "needs `export`")]
     systems: "systems.md", Machine::shared(),
     // A node of a fleet measures alone on its host.
     fleet: "fleet.md", Machine::alone(),

@@ -1,30 +1,20 @@
 //! The archive: what is exported is what reports show, names and damage break nothing, and bad luck
 //! leaves no half file.
 
-pub(crate) mod corpus;
-pub(crate) mod duckdb;
+mod duckdb;
 mod grafana;
 mod questions;
-mod trend;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use catalogue::Catalogue;
-use corpus::{Made, Recorded};
 use duckdb::{python, query};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testing::{Place, contents, stderr, stdout};
 
-const GCC: &str = "cc (Debian 12.2.0-14) 12.2.0";
-
-fn keep(place: &Place, name: &str, journal: &str) -> PathBuf {
-    let folder = place.results().join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("run.jsonl"), journal).unwrap();
-    folder.join("run.jsonl")
-}
+use crate::corpus::{GCC, Made, Recorded, keep};
 
 /// Exports into `archive`; returns the exit code and what was said.
 fn export(place: &Place, words: &str) -> (i32, String) {
@@ -258,6 +248,38 @@ fn what_is_damaged_is_told_and_left_out() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// A user's file beside a journal, where that has its summary in the results directory.
+#[test]
+fn exporting_leaves_other_files_alone() {
+    let place = Place::new();
+    let journal = place.root.path().join("night.jsonl");
+    std::fs::copy("tests/runs/index/run.jsonl", &journal).unwrap();
+    let own = journal.with_extension("json");
+    std::fs::write(&own, "mine").unwrap();
+
+    let (code, said) = export(&place, journal.to_str().unwrap());
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+}
+
+#[test]
+fn imports_are_exported_as_suites_of_their_own() {
+    let place = Place::new();
+    for name in ["fio.json", "hackbench.txt", "unixbench-6.0.0.csv"] {
+        let file = testing::file(format!("tests/vectors/imports/{name}"));
+        let output = place.unixmark("import").arg(file).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", stderr(&output));
+    }
+
+    export_all(&place);
+    for suite in ["fio", "hackbench", "UnixBench"] {
+        assert!(
+            place.root.path().join(format!("archive/results/suite={suite}")).exists(),
+            "{suite}"
+        );
+    }
+}
+
 /// A run that was exported while it went on is replaced; a fleet's attempt that counts no longer is
 /// taken out.
 #[test]
@@ -373,29 +395,28 @@ fn bad_luck_leaves_no_half_file() {
 }
 
 #[test]
-fn a_report_imported_twice_is_one_run() {
+fn journals_are_not_read_where_there_are_summaries() {
     let place = Place::new();
-    let report = testing::file("tests/vectors/unixbench_1copy_report.txt");
-    let import = |more: &str| {
-        place.unixmark(&format!("import {} {more}", report.display())).output().unwrap()
-    };
-    let first = import("");
-    let again = import("--comment mine");
-    assert_eq!((first.status.code(), again.status.code()), (Some(0), Some(0)));
-    assert_eq!(stdout(&first), stdout(&again));
+    let journal =
+        keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
+    let trend = || stdout(&place.unixmark("report --trend syscall").output().unwrap());
+    let shown = trend();
+    export_all(&place);
+    let exported = contents(&place.root.path().join("archive"));
+    // The same length, and nothing of it can be read but the first line.
+    let mut bytes = std::fs::read(&journal).unwrap();
+    let first = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+    let last = bytes.len() - 1;
+    bytes[first + 1..last].fill(b'?');
+    std::fs::write(&journal, &bytes).unwrap();
+    assert!(!shown.is_empty() && trend() == shown);
+    export_all(&place);
+    assert_eq!(contents(&place.root.path().join("archive")), exported);
     assert!(
-        stderr(&again).contains("already imported as imported-2018-06-25-01, so nothing was added"),
-        "{}",
-        stderr(&again)
+        stdout(&place.unixmark("list runs").output().unwrap()).contains("run syscall pipe spawn")
     );
-    assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 1);
-    // Another report of the same time is another run.
-    let text = std::fs::read_to_string(&report).unwrap().replacen("645027.2", "645028.2", 2);
-    let other = place.root.path().join("other.txt");
-    std::fs::write(&other, text).unwrap();
-    assert_eq!(
-        place.unixmark(&format!("import {}", other.display())).output().unwrap().status.code(),
-        Some(0)
-    );
-    assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 2);
+    // The summary is a cache: without it the journal is read, and found damaged.
+    std::fs::remove_file(journal.with_extension("json")).unwrap();
+    assert_eq!(export(&place, "").0, 1);
+    assert_eq!(place.unixmark("report --trend syscall").output().unwrap().status.code(), Some(3));
 }

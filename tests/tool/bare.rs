@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use testing::{Place, stderr, stdout};
 
 #[test]
+#[ignore = "takes half a minute"]
 fn it_measures_in_an_empty_root() {
     let _machine = testing::Machine::shared();
     let script = testing::file("tests/bare.sh");

@@ -305,7 +305,7 @@ fn the_real_programs() {
             "{fault}"
         );
     }
-    let (code, report) = burnin("cooling --for 7s --rest 2s");
+    let (code, report) = burnin("cooling --for 4s --rest 2s");
     let cooling = &report["burnin"]["cooling"];
     assert_eq!(
         (code, &report["burnin"]["good"], &cooling["wrong"]),

@@ -345,12 +345,6 @@ fn what_is_posted_names_nobody() {
         assert!(!page.contains(&format!("{host}-2")) && page.contains("host-2"), "{form}");
         assert!(!page.contains("system.user") && !page.contains("limits.cgroup.path"), "{form}");
     }
-    let archive = place.root.path().join("archive");
-    let output = place
-        .unixmark(&format!("export --redact --parquet {}", archive.display()))
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let line = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
     let journal = std::fs::read_to_string(place.journal()).unwrap();
     if let Some((_, init)) = line.trim().split_once(" -- ") {

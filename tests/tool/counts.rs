@@ -2,16 +2,16 @@
 //! is found.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use testing::{Place, stderr, stdout};
 
 /// Looks at a file, of which another command has one more.
-const MANY: u32 = 10_000;
+const MANY: u32 = 1_000;
 
 type Counts = BTreeMap<String, [u64; 2]>;
 
@@ -27,20 +27,36 @@ fn counts(report: &Value) -> Counts {
     rows.iter().map(|row| (row["name"].as_str().unwrap().to_owned(), ends(row))).collect()
 }
 
-/// Returns the counts of a command by a tool that `words` start.
+/// Returns the counts of a command by a tool that `words` start, without those of valgrind.
 fn counted(place: &Place, words: &[&str], command: &[&str]) -> Counts {
     counts(&report(place, words, "", command))
 }
 
-/// Returns the report of a command that is counted by a tool that `words` start, with more options.
+/// Returns the counts of a command, with those of valgrind.
+fn counted_with_valgrind(place: &Place, command: &[&str]) -> Counts {
+    let path = std::env::var_os("PATH").unwrap();
+    let tool = [env!("CARGO_BIN_EXE_unixmark")];
+    counts(&report_with(place, &path, &tool, "", command))
+}
+
+/// Returns the report of a command that is counted by a tool that `words` start, with more options
+/// and without valgrind.
 fn report(place: &Place, words: &[&str], options: &str, command: &[&str]) -> Value {
+    report_with(place, &place.path_without_valgrind(), words, options, command)
+}
+
+fn report_with(
+    place: &Place,
+    path: &OsStr,
+    words: &[&str],
+    options: &str,
+    command: &[&str],
+) -> Value {
     let mut tool = Command::new(words[0]);
-    tool.args(&words[1..])
-        .env("UNIXMARK_RESULTS", place.results())
-        .env("XDG_CACHE_HOME", place.scratch());
+    tool.args(&words[1..]).env("PATH", path).env("UNIXMARK_RESULTS", place.results());
     // Cargo's names folders where nobody else can look for libraries.
     tool.env_remove("LD_LIBRARY_PATH");
-    tool.args("run --quick -c 1 -i 1 -q --counts --format json".split(' '))
+    tool.args("run --runs 1 -c 1 -q --counts --format json".split(' '))
         .args(options.split_whitespace())
         .arg("--dir")
         .arg(place.scratch());
@@ -81,7 +97,8 @@ fn valgrind_sum(tool: &str, label: &str, command: &[&str]) -> u64 {
 
 /// Returns whether it is in vain to count here.
 pub fn is_untraceable(place: &Place) -> bool {
-    let output = place.unixmark("run --quick -c 1 -i 1 -q --counts -- true").output().unwrap();
+    let mut tool = place.unixmark("run --runs 1 -c 1 -q --counts -- true");
+    let output = tool.env("PATH", place.path_without_valgrind()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let warnings = place.json("latest")["warnings"].to_string();
     let is_untraceable = warnings.contains("could not be counted");
@@ -92,7 +109,7 @@ pub fn is_untraceable(place: &Place) -> bool {
 }
 
 #[test]
-fn a_call_more_in_ten_thousand_is_found_and_named() {
+fn a_call_more_in_a_thousand_is_found_and_named() {
     let place = Place::new();
     if is_untraceable(&place) {
         return;
@@ -100,7 +117,8 @@ fn a_call_more_in_ten_thousand_is_found_and_named() {
     let [old, new] = [looking(MANY), looking(MANY + 1)];
     let names = ["-n", "old", "-n", "new"];
     let ab = |first: &str, second: &str, limits: &str| {
-        let mut tool = place.unixmark("ab --iterations 1 --format markdown --quiet");
+        let mut tool = place.unixmark("ab --runs 1 --format markdown --quiet");
+        tool.env("PATH", place.path_without_valgrind());
         tool.args(names).args(["--fail-on", limits]).args([first, second]).output().unwrap()
     };
     let failed = ab(&old, &new, "90%,syscalls:0,rss:90%");
@@ -138,7 +156,8 @@ fn a_count_that_differs_from_execution_to_execution_is_a_range_and_fails_nothing
     let log = place.root.path().join("log");
     let growing = format!("echo >>{0}; while read -r line; do [ -e / ]; done <{0}", log.display());
     let ab = place
-        .unixmark("ab --iterations 1 -q --fail-on syscalls:0 true")
+        .unixmark("ab --runs 1 -q --fail-on syscalls:0 true")
+        .env("PATH", place.path_without_valgrind())
         .arg(&growing)
         .output()
         .unwrap();
@@ -158,8 +177,9 @@ fn counts_of_two_runs_are_compared() {
     if is_untraceable(&place) {
         return;
     }
-    for often in [MANY / 100, MANY / 100 + 1] {
-        let mut run = place.unixmark("run --quick -c 1 -i 1 -q --counts -n look");
+    for often in [MANY / 10, MANY / 10 + 1] {
+        let mut run = place.unixmark("run --runs 1 -c 1 -q --counts -n look");
+        run.env("PATH", place.path_without_valgrind());
         let output = run.arg(looking(often)).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
     }
@@ -189,11 +209,10 @@ fn counts_of_two_runs_are_compared() {
 }
 
 #[test]
+#[ignore = "needs strace"]
 fn counts_are_those_of_strace() {
     let place = Place::new();
-    if !["strace", "git", "tar", "cc"].iter().all(|command| testing::has(command))
-        || is_untraceable(&place)
-    {
+    if is_untraceable(&place) {
         return;
     }
     let folder = place.root.path();
@@ -218,7 +237,7 @@ fn counts_are_those_of_strace() {
         // Compilers draw the names of their files by chance, again where one is taken.
         let differ = || {
             let counts = counted(&place, &[env!("CARGO_BIN_EXE_unixmark")], command);
-            differences(&counts, &traced(folder, command))
+            differences(&counts, &traced(&place, command))
         };
         let tries: Vec<String> =
             (0..5).map(|_| differ()).take_while(|differ| !differ.is_empty()).collect();
@@ -227,13 +246,15 @@ fn counts_are_those_of_strace() {
 }
 
 /// Returns the calls of a command by their names, as strace counts them.
-fn traced(folder: &Path, command: &[&str]) -> BTreeMap<String, u64> {
-    let table = folder.join("table");
+fn traced(place: &Place, command: &[&str]) -> BTreeMap<String, u64> {
+    let table = place.root.path().join("table");
     // Commands of the tool die of an interrupt, also where a shell has its jobs in the background
     // ignore it.
     let mut strace = Command::new("env");
     strace.args(["--default-signal=INT", "strace"]);
     strace.args(["-f", "-c", "-o"]).arg(&table).args(command).env_remove("LD_LIBRARY_PATH");
+    // A command that is found by a link asks for it.
+    strace.env("PATH", place.path_without_valgrind());
     // Some look at what their stderr is: the tool's commands have a pipe.
     let output = strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
     assert!(output.unwrap().status.success());
@@ -290,7 +311,8 @@ fn root_and_nobody_count_the_same() {
     let tool = others.root.path().join("unixmark");
     fs::copy(env!("CARGO_BIN_EXE_unixmark"), &tool).unwrap();
     let tool = tool.display().to_string();
-    let nobody = [&nobody[..], &[&tool]].concat();
+    let cache = format!("XDG_CACHE_HOME={}", others.scratch().display());
+    let nobody = [&["env", &cache], &nobody[..], &[&tool]].concat();
     // One child after the other: two that end at once send the shell one signal.
     for command in [
         &["ls", "/"][..],
@@ -341,8 +363,7 @@ fn what_cannot_be_counted_is_said() {
     }
     // It fails where it is traced.
     let shy = "grep -q 'TracerPid:.0$' /proc/self/status";
-    let ab =
-        place.unixmark("ab --iterations 1 -q --fail-on syscalls:0 true").arg(shy).output().unwrap();
+    let ab = place.unixmark("ab --runs 1 -q --fail-on syscalls:0 true").arg(shy).output().unwrap();
     assert_eq!(ab.status.code(), Some(1), "{}", stderr(&ab));
     assert!(
         stderr(&ab).contains("nothing was counted, so no limit can be judged"),
@@ -357,15 +378,15 @@ fn what_cannot_be_counted_is_said() {
 }
 
 #[test]
+#[ignore = "needs valgrind"]
 fn instructions_are_those_of_callgrind() {
     let place = Place::new();
-    if !testing::has("valgrind") || is_untraceable(&place) {
-        return testing::skip("no valgrind");
+    if is_untraceable(&place) {
+        return;
     }
     let Some(program) = compiled(&place, "allocating", &[]) else { return };
-    let tool = [env!("CARGO_BIN_EXE_unixmark")];
     let own = |times: &str| {
-        let counts = counted(&place, &tool, &[&program, times]);
+        let counts = counted_with_valgrind(&place, &[&program, times]);
         let Some([low, high]) = counts.get("instructions:valgrind") else {
             return None; // the processor's counters can be read here
         };
@@ -383,14 +404,15 @@ fn instructions_are_those_of_callgrind() {
 }
 
 #[test]
+#[ignore = "needs valgrind"]
 fn instructions_of_forked_processes_are_counted_once() {
     let place = Place::new();
-    if !testing::has("valgrind") || is_untraceable(&place) {
-        return testing::skip("no valgrind");
+    if is_untraceable(&place) {
+        return;
     }
     let Some(program) = compiled(&place, "allocating", &[]) else { return };
     let own = |words: &[&str]| {
-        let counts = counted(&place, &[env!("CARGO_BIN_EXE_unixmark")], words);
+        let counts = counted_with_valgrind(&place, words);
         counts.get("instructions:valgrind").map(|[low, _]| *low)
     };
 
@@ -402,10 +424,11 @@ fn instructions_of_forked_processes_are_counted_once() {
 }
 
 #[test]
+#[ignore = "needs valgrind"]
 fn allocations_are_those_of_memcheck() {
     let place = Place::new();
-    if !testing::has("valgrind") || is_untraceable(&place) {
-        return testing::skip("no valgrind");
+    if is_untraceable(&place) {
+        return;
     }
     let Some(program) = compiled(&place, "allocating", &[]) else { return };
 
@@ -419,6 +442,7 @@ fn allocations_are_those_of_memcheck() {
 }
 
 #[test]
+#[ignore = "needs valgrind"]
 fn addresses_are_not_drawn_at_random() {
     let place = Place::new();
     if is_untraceable(&place) {
@@ -428,7 +452,7 @@ fn addresses_are_not_drawn_at_random() {
     let names = ["faults", "instructions:valgrind", "allocations", "allocated"];
     // A kernel that takes a page of python's from memory adds a fault.
     let varying = || {
-        let counts = counted(&place, &[env!("CARGO_BIN_EXE_unixmark")], &python);
+        let counts = counted_with_valgrind(&place, &python);
         assert!(counts.contains_key("allocations"), "{counts:?}");
         let is_one_number = |name: &&str| counts.get(*name).is_none_or(|[low, high]| low == high);
         names.into_iter().filter(|name| !is_one_number(name)).collect::<Vec<&str>>()
@@ -471,7 +495,20 @@ fn without_ptrace_and_counters_the_rest_is_counted() {
     let said = report.to_string();
     assert!(said.contains("memory were not counted: tracing is not allowed here"), "{said}");
     assert!(said.contains("addresses are drawn at random here"), "{said}");
-    assert_eq!(counts.contains_key("instructions:valgrind"), testing::has("valgrind"));
+}
+
+#[test]
+#[ignore = "needs valgrind"]
+fn valgrind_counts_where_tracing_is_not_allowed() {
+    let place = Place::new();
+    let Some(deny) = compiled(&place, "deny", &[]) else { return };
+    let path = std::env::var_os("PATH").unwrap();
+    let words = [&*deny, env!("CARGO_BIN_EXE_unixmark")];
+
+    let counts = counts(&report_with(&place, &path, &words, "", &["ls", "/"]));
+
+    let names = ["instructions", "instructions:valgrind"];
+    assert!(names.iter().any(|name| counts.contains_key(*name)), "{counts:?}");
 }
 
 #[test]
@@ -480,19 +517,8 @@ fn without_valgrind_it_is_said_what_to_install() {
     if is_untraceable(&place) {
         return;
     }
-    let bin = place.root.path().join("bin");
-    fs::create_dir(&bin).unwrap();
-    for name in ["sh", "cc", "as", "ld"] {
-        for folder in ["/usr/bin", "/bin"] {
-            if Path::new(folder).join(name).exists() && !bin.join(name).exists() {
-                std::os::unix::fs::symlink(Path::new(folder).join(name), bin.join(name)).unwrap();
-            }
-        }
-    }
-    let path = format!("PATH={}", bin.display());
-    let tool = ["/usr/bin/env", &path, env!("CARGO_BIN_EXE_unixmark")];
 
-    let report = report(&place, &tool, "", &["/bin/ls", "/"]);
+    let report = report(&place, &[env!("CARGO_BIN_EXE_unixmark")], "", &["/bin/ls", "/"]);
 
     let is_counted = counts(&report).contains_key("instructions");
     let says = report.to_string().contains("valgrind is not installed; try `apt install valgrind`");
@@ -500,10 +526,11 @@ fn without_valgrind_it_is_said_what_to_install() {
 }
 
 #[test]
+#[ignore = "needs valgrind"]
 fn limits_of_instructions_and_allocations_hold_on_every_runner() {
     let place = Place::new();
-    if !testing::has("valgrind") || is_untraceable(&place) {
-        return testing::skip("no valgrind");
+    if is_untraceable(&place) {
+        return;
     }
     let Some(program) = compiled(&place, "allocating", &[]) else { return };
     let ab = |limits: &str, first: u32, second: u32| {

@@ -236,7 +236,8 @@ fn runs_of_one_merge_after_the_other_are_a_chain() {
 fn a_condition_is_compared_by_the_figures_of_a_command() {
     let _host = testing::host();
     let place = Place::new();
-    let client = "echo \"{\\\"tps\\\": $(($(nice) * 100 + 100))}\"";
+    // What a client waits, no processor works.
+    let client = "sleep 0.05; echo \"{\\\"tps\\\": $(($(nice) * 100 + 100))}\"";
 
     let output = place
         .unixmark("cost nice=19 --harness json --better higher:tps -i 8 --format json -q")

@@ -1,4 +1,4 @@
-//! What other benchmarks printed, as runs like any other: reported, compared, exported.
+//! What other benchmarks printed, as runs like any other: reported and compared.
 
 use testing::{Place, stderr, stdout};
 
@@ -10,7 +10,7 @@ fn imported(place: &Place, name: &str) -> String {
 }
 
 #[test]
-fn imports_are_reported_compared_and_exported() {
+fn imports_are_reported_and_compared() {
     let place = Place::new();
     let names = [
         "fio.json",
@@ -40,16 +40,6 @@ fn imports_are_reported_compared_and_exported() {
     let compared = json["comparisons"].as_array().unwrap();
     // Two tests at two levels of copies; Dhrystone is in one of the files alone.
     assert_eq!((compared.len(), json["missing"].as_array().unwrap().len()), (4, 2));
-    let archive = place.root.path().join("archive");
-    let export =
-        place.unixmark(&format!("export --parquet {}", archive.display())).output().unwrap();
-    assert!(export.status.success(), "{}", stderr(&export));
-    for suite in ["fio", "hyperfine", "sysbench", "cyclictest", "hackbench", "UnixBench"] {
-        let found = std::fs::read_dir(archive.join("results")).unwrap().filter_map(Result::ok);
-        let found: Vec<String> =
-            found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        assert!(found.contains(&format!("suite={suite}")), "{suite}: {found:?}");
-    }
 }
 
 #[test]
@@ -131,4 +121,32 @@ fn what_a_pipe_hands_over_is_imported() {
     let output = place.unixmark("import -").stdin(pipe).output().unwrap();
     cat.wait().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_report_imported_twice_is_one_run() {
+    let place = Place::new();
+    let report = testing::file("tests/vectors/unixbench_1copy_report.txt");
+    let import = |more: &str| {
+        place.unixmark(&format!("import {} {more}", report.display())).output().unwrap()
+    };
+    let first = import("");
+    let again = import("--comment mine");
+    assert_eq!((first.status.code(), again.status.code()), (Some(0), Some(0)));
+    assert_eq!(stdout(&first), stdout(&again));
+    assert!(
+        stderr(&again).contains("already imported as imported-2018-06-25-01, so nothing was added"),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 1);
+    // Another report of the same time is another run.
+    let text = std::fs::read_to_string(&report).unwrap().replacen("645027.2", "645028.2", 2);
+    let other = place.root.path().join("other.txt");
+    std::fs::write(&other, text).unwrap();
+    assert_eq!(
+        place.unixmark(&format!("import {}", other.display())).output().unwrap().status.code(),
+        Some(0)
+    );
+    assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 2);
 }

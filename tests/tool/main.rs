@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod ab;
+#[cfg(feature = "parquet")]
 mod archive;
 mod bad_luck;
 mod bare;
@@ -15,6 +16,7 @@ mod command_line;
 mod commands;
 mod compare;
 mod completion;
+mod corpus;
 mod counts;
 mod energy;
 mod executions;
@@ -39,5 +41,6 @@ mod servers;
 mod short;
 mod site;
 mod strangers;
+mod trend;
 mod unixbench;
 mod words;

@@ -9,11 +9,9 @@ mod submitted;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::archive::corpus::{Made, Recorded};
+use crate::corpus::{GCC, Made, Recorded};
 use testing::page::text;
 use testing::{Place, stderr, stdout};
-
-const GCC: &str = "cc (Debian 12.2.0-14) 12.2.0";
 
 /// A name that tries to be markup, to end an attribute and to turn the text around.
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{202e}</title>";

@@ -82,6 +82,20 @@ pub fn python(package: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// The same; none, with a note on what is skipped, where pip reaches no index.
+pub fn python_or_skip(package: &str) -> Option<PathBuf> {
+    let why = match python(package) {
+        Ok(python) => return Some(python),
+        Err(why) => why.to_lowercase(),
+    };
+    let offline = ["connection", "resolution", "timed out", "unreachable"]
+        .iter()
+        .any(|sign| why.contains(sign));
+    assert!(offline, "{package} cannot be installed: {why}");
+    skip(&format!("pip reaches no package index: {why}"));
+    None
+}
+
 /// A speed that wanders about 0 with a standard deviation of 1 (Ornstein and Uhlenbeck 1930).
 pub struct Wandering {
     /// The seconds in which its correlation with itself falls to 1/e.

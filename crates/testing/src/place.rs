@@ -1,5 +1,6 @@
 //! The tool with results and scratch of its own, and what it leaves behind.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -49,6 +50,35 @@ impl Place {
             .env_remove("NO_COLOR")
             .args(words.split_whitespace());
         command
+    }
+
+    /// A PATH on which valgrind is not found. With it, the tool would execute each command again,
+    /// some sixty times as long.
+    pub fn path_without_valgrind(&self) -> OsString {
+        let path = std::env::var_os("PATH").unwrap();
+        let folders = std::env::split_paths(&path).enumerate();
+        let without = folders.map(|(number, folder)| {
+            if !folder.join("valgrind").exists() {
+                return folder;
+            }
+            self.link_all_but_valgrind(&folder, &format!("bin{number}"))
+        });
+        std::env::join_paths(without).unwrap()
+    }
+
+    fn link_all_but_valgrind(&self, folder: &Path, name: &str) -> PathBuf {
+        let links = self.root.path().join(name);
+        if links.exists() {
+            return links;
+        }
+
+        std::fs::create_dir(&links).unwrap();
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_name() != "valgrind" {
+                std::os::unix::fs::symlink(entry.path(), links.join(entry.file_name())).unwrap();
+            }
+        }
+        links
     }
 
     /// `run` with the quick procedure in this place's scratch directory.

@@ -9,21 +9,7 @@ use testing::stderr;
 
 /// The directory of a Python that has DuckDB; none where pip reaches no index.
 pub fn python() -> Option<PathBuf> {
-    python_with("duckdb==2.0.0")
-}
-
-/// The directory of a Python that has a package; none where pip reaches no index.
-pub fn python_with(package: &str) -> Option<PathBuf> {
-    let why = match testing::python(package) {
-        Ok(python) => return Some(python),
-        Err(why) => why.to_lowercase(),
-    };
-    let offline = ["connection", "resolution", "timed out", "unreachable"]
-        .iter()
-        .any(|sign| why.contains(sign));
-    assert!(offline, "{package} cannot be installed: {why}");
-    testing::skip(&format!("pip reaches no package index: {why}"));
-    None
+    testing::python_or_skip("duckdb==2.0.0")
 }
 
 /// The answers to the questions of a document over the archive in a directory.

@@ -5,10 +5,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::corpus::{Made, Recorded};
-use super::duckdb::{python, python_with};
-use super::{GCC, export_all, keep};
-use testing::{Place, stderr};
+use testing::{Place, python_or_skip, stderr};
+
+use super::duckdb::python;
+use super::export_all;
+use crate::corpus::{GCC, Made, Recorded, keep};
 
 /// Three hosts of a kind, of which one is slow, and one of another kind; a new kernel in March
 /// makes system calls slower; the last run of `a` was made by another compiler.
@@ -69,7 +70,7 @@ fn the_dashboard_shows_what_was_planted() {
     months(&place);
     export_all(&place);
     let (Some(python), Some(_)) =
-        (python(), python_with("grafana-foundation-sdk==1769699998!10.1.0"))
+        (python(), python_or_skip("grafana-foundation-sdk==1769699998!10.1.0"))
     else {
         return;
     };

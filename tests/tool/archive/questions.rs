@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::corpus::{Made, Recorded};
-use super::duckdb::{ask, document, python};
-use super::{GCC, export, export_all, keep};
 use testing::{Place, stderr};
+
+use super::duckdb::{ask, document, python};
+use super::{export, export_all};
+use crate::corpus::{GCC, Made, Recorded, keep};
 
 /// Eight hosts of a kind and one of another, six months, a kernel between; a fleet; and what is
 /// planted.

@@ -45,7 +45,7 @@ fn journals_as_they_were_are_not_read_and_others_are() {
     std::fs::File::options().append(true).open(&edited).unwrap().set_modified(time).unwrap();
     assert!(built(&place, &folder, "").contains("7 runs, 1 of them new; 1 journal read"));
     // A second run of a system, and one taken away.
-    systems(&folder.join("more"), &[("a", 2.0, &[("cpu.model", "Gamma")])], super::GCC);
+    systems(&folder.join("more"), &[("a", 2.0, &[("cpu.model", "Gamma")])], crate::corpus::GCC);
     std::fs::rename(folder.join("more/cc0.jsonl"), folder.join("later.jsonl")).unwrap();
     std::fs::remove_file(folder.join("cc4.jsonl")).unwrap();
     assert!(built(&place, &folder, "").contains("7 runs, 1 of them new; 2 journals read"));

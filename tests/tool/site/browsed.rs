@@ -1,6 +1,7 @@
 //! The pages in Debian's Chromium, from `file://` and without a network.
 
-use super::{GCC, HOSTILE, site, six, systems};
+use super::{HOSTILE, site, six, systems};
+use crate::corpus::GCC;
 use testing::Place;
 use testing::browser::Browser;
 
@@ -199,7 +200,7 @@ fn nothing_keeps_people_from_using_the_pages() {
     let folder = six(&place);
     systems(&folder.join("later"), &[("x", 1.0, &[]), ("a", 2.0, &[("cpu.model", "Alpha")])], GCC);
     let (www, ..) = site(&place, &folder, "www", "");
-    let Some(python) = crate::archive::duckdb::python_with("axe-core-python==0.1.0") else {
+    let Some(python) = testing::python_or_skip("axe-core-python==0.1.0") else {
         return;
     };
     let Some(mut browser) = Browser::start() else {

@@ -155,7 +155,7 @@ fn a_fact_cannot_be_taken_for_another() {
     let runs = place.root.path().join("two");
     let facts: [&[(&str, &str)]; 2] =
         alike.map(|model| -> &[(&str, &str)] { Box::leak(Box::new([("cpu.model", model)])) });
-    super::systems(&runs, &[("a", 1.0, facts[0]), ("b", 1.0, facts[1])], super::GCC);
+    super::systems(&runs, &[("a", 1.0, facts[0]), ("b", 1.0, facts[1])], crate::corpus::GCC);
     let (www, ..) = site(&place, &runs, "www", "");
     let about = handed(&www, "site.js")[0].clone();
     let facet = about["facets"]

@@ -1,7 +1,7 @@
 //! What a site says of more than one run: why systems differ, and what conditions cost.
 
-use super::{GCC, site, six};
-use crate::archive::corpus::{Made, Recorded};
+use super::{site, six};
+use crate::corpus::{GCC, Made, Recorded};
 use serde_json::Value;
 use testing::browser::Browser;
 use testing::{Place, recorded};

@@ -161,7 +161,7 @@ fn the_index_per_watt_is_of_what_was_measured() {
     let place = Place::new();
     let folder = super::six(&place);
     let with = |number: usize, source: &str, watts: f64| {
-        let path = folder.join(format!("{:.2}{number}.jsonl", super::GCC));
+        let path = folder.join(format!("{:.2}{number}.jsonl", crate::corpus::GCC));
         let journal = std::fs::read_to_string(&path).unwrap();
         let mut lines: Vec<Value> =
             journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -247,15 +247,8 @@ fn shown(journal: anyhow::Result<Journal>, seed: &[u8], number: u64) {
     match number as usize / 24 % formats_and_uses {
         0 => {
             let summary = Summary::from_results(&results, 1);
-            let place = archive::Place::new(&summary.run);
-            let archive = tempfile::tempdir().unwrap();
-            for (name, make) in [
-                ("results", archive::results as fn(&str, &Summary) -> archive::Table),
-                ("samples", archive::samples),
-                ("facts", archive::facts),
-            ] {
-                place.write(archive.path(), name, &make(&place.id, &summary)).unwrap();
-            }
+            #[cfg(feature = "parquet")]
+            export(&summary);
             let name = summary
                 .figures
                 .first()
@@ -285,6 +278,20 @@ fn shown(journal: anyhow::Result<Journal>, seed: &[u8], number: u64) {
             report::unixbench::csv(&results).unwrap();
         }
         place => drop(report::render(Subject::Run(&results), formats[place - 3])),
+    }
+}
+
+/// An archive of a run.
+#[cfg(feature = "parquet")]
+fn export(summary: &Summary) {
+    let place = archive::Place::new(&summary.run);
+    let archive = tempfile::tempdir().unwrap();
+    for (name, make) in [
+        ("results", archive::results as fn(&str, &Summary) -> archive::Table),
+        ("samples", archive::samples),
+        ("facts", archive::facts),
+    ] {
+        place.write(archive.path(), name, &make(&place.id, summary)).unwrap();
     }
 }
 

@@ -300,7 +300,7 @@ fn main() -> ExitCode {
         println!(
             "left to `make check`: formatting, clippy, shellcheck and the tests of {CHECK_BINARY}.rs"
         );
-        println!("left to `make test-all`: other architectures and");
+        println!("left to `make test-all`: other architectures, graphics, `unixmark export` and");
         binaries.iter().for_each(Binary::print_ignored);
     }
     let left_behind = restore();

@@ -1,37 +1,9 @@
-//! One test over many runs, and the summaries that it is made of.
+//! One test over many runs.
 
 use serde_json::Value;
+use testing::{Place, stderr, stdout};
 
-use super::corpus::{Made, Recorded};
-use super::{GCC, export, export_all, keep};
-use testing::{Place, contents, stderr, stdout};
-
-#[test]
-fn journals_are_not_read_where_there_are_summaries() {
-    let place = Place::new();
-    let journal =
-        keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
-    let trend = || stdout(&place.unixmark("report --trend syscall").output().unwrap());
-    let shown = trend();
-    export_all(&place);
-    let exported = contents(&place.root.path().join("archive"));
-    // The same length, and nothing of it can be read but the first line.
-    let mut bytes = std::fs::read(&journal).unwrap();
-    let first = bytes.iter().position(|byte| *byte == b'\n').unwrap();
-    let last = bytes.len() - 1;
-    bytes[first + 1..last].fill(b'?');
-    std::fs::write(&journal, &bytes).unwrap();
-    assert!(!shown.is_empty() && trend() == shown);
-    export_all(&place);
-    assert_eq!(contents(&place.root.path().join("archive")), exported);
-    assert!(
-        stdout(&place.unixmark("list runs").output().unwrap()).contains("run syscall pipe spawn")
-    );
-    // The summary is a cache: without it the journal is read, and found damaged.
-    std::fs::remove_file(journal.with_extension("json")).unwrap();
-    assert_eq!(export(&place, "").0, 1);
-    assert_eq!(place.unixmark("report --trend syscall").output().unwrap().status.code(), Some(3));
-}
+use crate::corpus::{GCC, Made, Recorded, keep};
 
 #[test]
 fn a_trend_marks_what_changed_and_weighs_the_latest() {

@@ -1,7 +1,21 @@
 //! Years of runs on many hosts, made of recorded journals: what is planted in them is known
 //! exactly.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
+use testing::Place;
+
+/// The compiler of the recorded journals.
+pub const GCC: &str = "cc (Debian 12.2.0-14) 12.2.0";
+
+/// Puts a journal into the results directory.
+pub fn keep(place: &Place, name: &str, journal: &str) -> PathBuf {
+    let folder = place.results().join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("run.jsonl"), journal).unwrap();
+    folder.join("run.jsonl")
+}
 
 /// A journal to make others of.
 pub struct Recorded(Vec<Value>);
