@@ -107,6 +107,7 @@ fn option<'a>(verb: &'a clap::Command, name: &str) -> Option<&'a clap::Arg> {
 }
 
 #[test]
+#[cfg_attr(not(feature = "parquet"), ignore = "needs `export`")]
 fn verbs_and_options() {
     let verbs = verbs();
     for (name, expected) in SHARED {

@@ -116,7 +116,7 @@ fn figures_of_a_harness() {
         let job = Job::new();
         for (name, slow) in [("base", 100), ("head", 150)] {
             let text =
-                format!("sleep 0.05; echo BenchmarkA 1 100 ns/op; echo BenchmarkB 1 {slow} ns/op");
+                format!("sleep 0.01; echo BenchmarkA 1 100 ns/op; echo BenchmarkB 1 {slow} ns/op");
             fs::write(job.folder.join(name).join("app"), text).unwrap();
         }
         let variables = [

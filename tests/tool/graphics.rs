@@ -336,6 +336,7 @@ fn the_end_of_stdin_ends_a_program() {
 }
 
 #[test]
+#[ignore = "needs the graphics programs"]
 fn wrong_words_are_met_with_a_sentence() {
     for (words, told) in [
         ("", "error there is no '' here: try one of gears, triangles, x11perf"),

@@ -237,7 +237,7 @@ fn a_condition_is_compared_by_the_figures_of_a_command() {
     let _host = testing::host();
     let place = Place::new();
     // What a client waits, no processor works.
-    let client = "sleep 0.05; echo \"{\\\"tps\\\": $(($(nice) * 100 + 100))}\"";
+    let client = "sleep 0.02; echo \"{\\\"tps\\\": $(($(nice) * 100 + 100))}\"";
 
     let output = place
         .unixmark("cost nice=19 --harness json --better higher:tps -i 8 --format json -q")
