@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testing::{Place, contents, stderr, stdout};
 
-use crate::corpus::{GCC, Made, Recorded, keep};
+use crate::corpus::{GCC, Made, Recorded, add_journal};
 
 /// Exports into `archive`; returns the exit code and what was said.
 fn export(place: &Place, words: &str) -> (i32, String) {
@@ -43,7 +43,11 @@ fn recorded(place: &Place) -> Vec<String> {
     names.retain(|name| runs.join(name).join("run.jsonl").exists());
     names.sort();
     for name in &names {
-        keep(place, name, &std::fs::read_to_string(runs.join(name).join("run.jsonl")).unwrap());
+        add_journal(
+            place,
+            name,
+            &std::fs::read_to_string(runs.join(name).join("run.jsonl")).unwrap(),
+        );
     }
     names
 }
@@ -110,8 +114,11 @@ fn what_is_exported_is_what_reports_show() {
 #[test]
 fn every_column_is_documented_and_every_file_tells_its_version() {
     let place = Place::new();
-    let journal =
-        keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
+    let journal = add_journal(
+        &place,
+        "index",
+        &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap(),
+    );
     let summary = archive::summary(&journal, &Catalogue::load().unwrap()).unwrap();
     let text = std::fs::read_to_string("docs/format.md").unwrap();
     let start = text.find("`unixmark-parquet/1`").unwrap();
@@ -172,7 +179,7 @@ fn hostile_names_break_neither_paths_nor_sql() {
             compiler: GCC,
             fleet: Some("../f"),
         };
-        keep(&place, &number.to_string(), &base.made(&made));
+        add_journal(&place, &number.to_string(), &base.made(&made));
     }
     let long = "n".repeat(500);
     let made = Made {
@@ -183,7 +190,7 @@ fn hostile_names_break_neither_paths_nor_sql() {
         compiler: "x",
         fleet: None,
     };
-    keep(&place, "long", &base.made(&made).replace("unixmark 0.1.0", "../../suite 1"));
+    add_journal(&place, "long", &base.made(&made).replace("unixmark 0.1.0", "../../suite 1"));
     export_all(&place);
     // Three tables of eleven runs, each four directories deep, and nothing anywhere else.
     let root = place.root.path();
@@ -223,10 +230,10 @@ fn what_is_damaged_is_told_and_left_out() {
     let place = Place::new();
     let runs = recorded(&place).len();
     let good = std::fs::read_to_string(place.results().join("index/run.jsonl")).unwrap();
-    keep(&place, "newer", &good.replace("unixmark-run/1", "unixmark-run/9"));
-    keep(&place, "foreign", "{\"type\":\"benchmark\"}\n");
-    keep(&place, "damaged", &good.replacen("\"type\":\"cell\"", "\"type\":\"ce", 1));
-    keep(&place, "empty", "");
+    add_journal(&place, "newer", &good.replace("unixmark-run/1", "unixmark-run/9"));
+    add_journal(&place, "foreign", "{\"type\":\"benchmark\"}\n");
+    add_journal(&place, "damaged", &good.replacen("\"type\":\"cell\"", "\"type\":\"ce", 1));
+    add_journal(&place, "empty", "");
     let (code, said) = export(&place, "");
     assert!(
         code == 1
@@ -248,18 +255,18 @@ fn what_is_damaged_is_told_and_left_out() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// A user's file beside a journal, where that has its summary in the results directory.
+/// The summary of `night.jsonl` would be `night.json`, which here is a file of the user's.
 #[test]
-fn exporting_leaves_other_files_alone() {
+fn exporting_leaves_a_users_file_at_the_summarys_name() {
     let place = Place::new();
     let journal = place.root.path().join("night.jsonl");
     std::fs::copy("tests/runs/index/run.jsonl", &journal).unwrap();
-    let own = journal.with_extension("json");
-    std::fs::write(&own, "mine").unwrap();
+    let users_file = journal.with_extension("json");
+    std::fs::write(&users_file, "mine").unwrap();
 
     let (code, said) = export(&place, journal.to_str().unwrap());
     assert_eq!(code, 0, "{said}");
-    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+    assert_eq!(std::fs::read_to_string(&users_file).unwrap(), "mine");
 }
 
 #[test]
@@ -286,7 +293,7 @@ fn imports_are_exported_as_suites_of_their_own() {
 fn exporting_again_replaces() {
     let place = Place::new();
     let whole = std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap();
-    let journal = keep(&place, "index", &whole[..whole.len() * 2 / 3]);
+    let journal = add_journal(&place, "index", &whole[..whole.len() * 2 / 3]);
     export_all(&place);
     let archive = place.root.path().join("archive");
     let first = contents(&archive);
@@ -397,8 +404,11 @@ fn bad_luck_leaves_no_half_file() {
 #[test]
 fn journals_are_not_read_where_there_are_summaries() {
     let place = Place::new();
-    let journal =
-        keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
+    let journal = add_journal(
+        &place,
+        "index",
+        &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap(),
+    );
     let trend = || stdout(&place.unixmark("report --trend syscall").output().unwrap());
     let shown = trend();
     export_all(&place);

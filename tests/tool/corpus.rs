@@ -1,16 +1,16 @@
-//! Years of runs on many hosts, made of recorded journals: what is planted in them is known
-//! exactly.
+//! Journals in a results directory, and years of runs on many hosts, made of recorded ones: what is
+//! planted in them is known exactly.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use testing::Place;
 
-/// The compiler of the recorded journals.
+/// A compiler for made-up runs that do not differ in it.
 pub const GCC: &str = "cc (Debian 12.2.0-14) 12.2.0";
 
-/// Puts a journal into the results directory.
-pub fn keep(place: &Place, name: &str, journal: &str) -> PathBuf {
+/// Writes a journal into the results directory; returns its path.
+pub fn add_journal(place: &Place, name: &str, journal: &str) -> PathBuf {
     let folder = place.results().join(name);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("run.jsonl"), journal).unwrap();
@@ -25,8 +25,9 @@ pub struct Made<'a> {
     pub host: &'a str,
     /// RFC 3339.
     pub started: &'a str,
+    /// They replace recorded ones, or are added.
     pub facts: &'a [(&'a str, &'a str)],
-    /// By how much the rate of a test is higher, by its name, its condition and the block.
+    /// The rate of a test as a multiple of the recorded one, by its name, condition and block.
     pub factor: &'a dyn Fn(&str, &str, u64) -> f64,
     pub compiler: &'a str,
     /// The fleet run it is part of.
@@ -34,14 +35,15 @@ pub struct Made<'a> {
 }
 
 impl Recorded {
-    /// Reads a recorded journal; its first blocks at one copy are enough.
+    /// Reads a recorded journal: the cells with one copy, numbered anew, their first `blocks` blocks,
+    /// and no warnings.
     pub fn read(path: &str, blocks: u64) -> Recorded {
         let path = testing::file(path);
         let text = std::fs::read_to_string(path).unwrap();
         let mut ids: Vec<u64> = Vec::new();
         let mut lines = Vec::new();
         for mut line in text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
-            let keep = match line["type"].as_str().unwrap() {
+            let is_wanted = match line["type"].as_str().unwrap() {
                 "cell" => line["copies"] == 1,
                 "trial" => {
                     ids.contains(&line["cell"].as_u64().unwrap())
@@ -49,21 +51,21 @@ impl Recorded {
                 }
                 kind => kind != "warning",
             };
-            if keep && line["type"] == "cell" {
+            if is_wanted && line["type"] == "cell" {
                 ids.push(line["id"].as_u64().unwrap());
                 line["id"] = json!(ids.len() - 1);
-            } else if keep && line["type"] == "trial" {
+            } else if is_wanted && line["type"] == "trial" {
                 let id = line["cell"].as_u64().unwrap();
                 line["cell"] = json!(ids.iter().position(|known| *known == id).unwrap());
             }
-            if keep {
+            if is_wanted {
                 lines.push(line);
             }
         }
         Recorded(lines)
     }
 
-    /// Returns a journal like the recorded one.
+    /// The journal as recorded, but for what `made` says.
     pub fn made(&self, made: &Made) -> String {
         let cells: Vec<&Value> = self.0.iter().filter(|line| line["type"] == "cell").collect();
         let mut text = String::new();

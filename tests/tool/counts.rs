@@ -27,25 +27,27 @@ fn counts(report: &Value) -> Counts {
     rows.iter().map(|row| (row["name"].as_str().unwrap().to_owned(), ends(row))).collect()
 }
 
-/// Returns the counts of a command by a tool that `words` start, without those of valgrind.
+/// The counts of a command by a tool that `words` start, without valgrind.
 fn counted(place: &Place, words: &[&str], command: &[&str]) -> Counts {
     counts(&report(place, words, "", command))
 }
 
-/// Returns the counts of a command, with those of valgrind.
+/// The counts of a command by a tool that may use valgrind. Where the processor's counters can be
+/// read, it does not.
 fn counted_with_valgrind(place: &Place, command: &[&str]) -> Counts {
     let path = std::env::var_os("PATH").unwrap();
     let tool = [env!("CARGO_BIN_EXE_unixmark")];
-    counts(&report_with(place, &path, &tool, "", command))
+    counts(&report_on_path(place, &path, &tool, "", command))
 }
 
-/// Returns the report of a command that is counted by a tool that `words` start, with more options
-/// and without valgrind.
+/// The report of a command that is counted without valgrind. `words` are the command line that
+/// starts the tool.
 fn report(place: &Place, words: &[&str], options: &str, command: &[&str]) -> Value {
-    report_with(place, &place.path_without_valgrind(), words, options, command)
+    report_on_path(place, &place.path_without_valgrind(), words, options, command)
 }
 
-fn report_with(
+/// The same by a tool that finds programs on a path.
+fn report_on_path(
     place: &Place,
     path: &OsStr,
     words: &[&str],
@@ -54,7 +56,7 @@ fn report_with(
 ) -> Value {
     let mut tool = Command::new(words[0]);
     tool.args(&words[1..]).env("PATH", path).env("UNIXMARK_RESULTS", place.results());
-    // Cargo's names folders where nobody else can look for libraries.
+    // Cargo's LD_LIBRARY_PATH names folders that another user cannot read.
     tool.env_remove("LD_LIBRARY_PATH");
     tool.args("run --runs 1 -c 1 -q --counts --format json".split(' '))
         .args(options.split_whitespace())
@@ -237,7 +239,7 @@ fn counts_are_those_of_strace() {
         // Compilers draw the names of their files by chance, again where one is taken.
         let differ = || {
             let counts = counted(&place, &[env!("CARGO_BIN_EXE_unixmark")], command);
-            differences(&counts, &traced(&place, command))
+            differences(&counts, &strace_counts(&place, command))
         };
         let tries: Vec<String> =
             (0..5).map(|_| differ()).take_while(|differ| !differ.is_empty()).collect();
@@ -245,15 +247,15 @@ fn counts_are_those_of_strace() {
     }
 }
 
-/// Returns the calls of a command by their names, as strace counts them.
-fn traced(place: &Place, command: &[&str]) -> BTreeMap<String, u64> {
+/// The calls of a command by their names, as strace counts them, and their `total`.
+fn strace_counts(place: &Place, command: &[&str]) -> BTreeMap<String, u64> {
     let table = place.root.path().join("table");
     // Commands of the tool die of an interrupt, also where a shell has its jobs in the background
     // ignore it.
     let mut strace = Command::new("env");
     strace.args(["--default-signal=INT", "strace"]);
     strace.args(["-f", "-c", "-o"]).arg(&table).args(command).env_remove("LD_LIBRARY_PATH");
-    // A command that is found by a link asks for it.
+    // The PATH of the counted command: one that is found through a link may read the link, too.
     strace.env("PATH", place.path_without_valgrind());
     // Some look at what their stderr is: the tool's commands have a pipe.
     let output = strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
@@ -505,7 +507,7 @@ fn valgrind_counts_where_tracing_is_not_allowed() {
     let path = std::env::var_os("PATH").unwrap();
     let words = [&*deny, env!("CARGO_BIN_EXE_unixmark")];
 
-    let counts = counts(&report_with(&place, &path, &words, "", &["ls", "/"]));
+    let counts = counts(&report_on_path(&place, &path, &words, "", &["ls", "/"]));
 
     let names = ["instructions", "instructions:valgrind"];
     assert!(names.iter().any(|name| counts.contains_key(*name)), "{counts:?}");

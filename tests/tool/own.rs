@@ -225,3 +225,28 @@ fn builds_are_cleaned_but_those_in_use() {
     assert!(done(&place, folder, "clean").contains("1 of 1 build removed"));
     assert!(names().is_empty());
 }
+
+#[test]
+fn what_verify_prints_of_a_condition_of_ones_own_is_kept_with_its_trials() {
+    const FLAG: &str = r#"
+        [[condition]]
+        id = "flag"
+        label = "a flag"
+        means = "command"
+        enter = "echo up > ROOT/flag"
+        verify = "cat ROOT/flag"
+        leave = "rm -f ROOT/flag"
+        doc = "A file of the test's."
+    "#;
+    let place = Place::new();
+    let root = place.root.path();
+    let catalogue = root.join("catalogue.toml");
+    fs::write(&catalogue, FLAG.replace("ROOT", &root.display().to_string())).unwrap();
+
+    let mut tool = place.unixmark("cost flag --quick -i 3 -q -- true");
+    let output = tool.env("UNIXMARK_CATALOGUE", catalogue).output().unwrap();
+
+    assert!(output.status.success(), "{}", stderr(&output));
+    let journal = fs::read_to_string(place.journal()).unwrap();
+    assert_eq!(journal.matches(r#""notes":["up"]"#).count(), 3, "{journal}");
+}

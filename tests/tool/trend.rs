@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testing::{Place, stderr, stdout};
 
-use crate::corpus::{GCC, Made, Recorded, keep};
+use crate::corpus::{GCC, Made, Recorded, add_journal};
 
 #[test]
 fn a_trend_marks_what_changed_and_weighs_the_latest() {
@@ -21,7 +21,7 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
             compiler: GCC,
             fleet: None,
         };
-        keep(&place, &format!("{host}-{day}"), &base.made(&made));
+        add_journal(&place, &format!("{host}-{day}"), &base.made(&made));
     };
     for day in 1..=9 {
         add("alpha", day, "6.1.0", 1.0 + f64::from(day % 3) / 100.0);
@@ -92,7 +92,7 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
             compiler: GCC,
             fleet: None,
         };
-        keep(&place, &format!("gamma-{day}"), &base.made(&made));
+        add_journal(&place, &format!("gamma-{day}"), &base.made(&made));
     }
     let words = testing::flat(&stdout(&run("syscall --host gamma")));
     assert!(

@@ -11,9 +11,10 @@ use crate::places::{Place, Places};
 /// A file without names is worth a note from this share of the time on.
 const MIN_NOTED_SHARE: f64 = 0.01;
 
-/// A file that only one command's samples are in is that command's own from this share of the time
-/// on. The shell that starts a command takes less, and may be missing from the other's by chance.
-const MIN_OWN_SHARE: f64 = 0.05;
+/// From this share of a command's time in files on, a file that other commands do not execute can
+/// hide the inlined functions of all. The shell that starts a command takes less of all but the
+/// shortest, and may by chance have samples of one command alone.
+const MIN_HIDING_SHARE: f64 = 0.05;
 
 /// What all commands have executed, and the notes on it.
 pub struct Remarks<'c> {
@@ -24,12 +25,13 @@ pub struct Remarks<'c> {
 }
 
 impl Remarks<'_> {
-    /// Forgets what was inlined in one command's program if nobody knows it of another's: functions
-    /// would seem to differ that were compiled alike.
+    /// Treats builds alike: if a file that not all commands execute has no debug information, what
+    /// was inlined in all such files is forgotten. Else a function would be a row of one build, and
+    /// a part of its caller in the other.
     pub fn agree_on_inlined(&mut self, inlined: &mut Inlined) {
         let mut used: Vec<BTreeSet<usize>> = Vec::new();
         let mut of_much_time: BTreeSet<usize> = BTreeSet::new();
-        let mut candidates: BTreeSet<usize> = BTreeSet::new();
+        let mut may_hide: BTreeSet<usize> = BTreeSet::new();
         for arm in self.arms {
             let ns_by_file = self.ns_by_file(arm);
             let all: u64 = ns_by_file.values().sum();
@@ -38,20 +40,20 @@ impl Remarks<'_> {
                 if is_much(ns, all) {
                     of_much_time.insert(file);
                 }
-                if ns as f64 > MIN_OWN_SHARE * all as f64 {
-                    candidates.insert(file);
+                if ns as f64 > MIN_HIDING_SHARE * all as f64 {
+                    may_hide.insert(file);
                 }
             }
         }
         let is_shared = |file: &usize| used.iter().all(|files| files.contains(file));
 
-        let refusing = candidates.iter().filter(|file| !is_shared(file)).find_map(|file| {
+        let hiding = may_hide.iter().filter(|file| !is_shared(file)).find_map(|file| {
             let file = &self.places.files[*file];
             Some((file.path.display(), file.why_not_inlined.as_ref()?))
         });
-        if let Some((path, why)) = refusing {
-            let is_own = |place: usize| self.places.is_in(place, |file| !is_shared(file));
-            if inlined.forget(is_own) {
+        if let Some((path, why)) = hiding {
+            let is_not_shared = |place: usize| self.places.is_in(place, |file| !is_shared(file));
+            if inlined.forget(is_not_shared) {
                 self.notes.insert(format!(
                     "inlined functions count for the functions around them, since they are not \
                      known for {path}: {why}"

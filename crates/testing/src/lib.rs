@@ -82,17 +82,18 @@ pub fn python(package: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The same; none, with a note on what is skipped, where pip reaches no index.
+/// [`python`]; `None`, after a skip, if pip reaches no package index. Panics if it fails otherwise.
+#[track_caller]
 pub fn python_or_skip(package: &str) -> Option<PathBuf> {
-    let why = match python(package) {
+    let message = match python(package) {
         Ok(python) => return Some(python),
-        Err(why) => why.to_lowercase(),
+        Err(message) => message.to_lowercase(),
     };
-    let offline = ["connection", "resolution", "timed out", "unreachable"]
+    let is_offline = ["connection", "name resolution", "timed out", "unreachable"]
         .iter()
-        .any(|sign| why.contains(sign));
-    assert!(offline, "{package} cannot be installed: {why}");
-    skip(&format!("pip reaches no package index: {why}"));
+        .any(|sign| message.contains(sign));
+    assert!(is_offline, "{package} cannot be installed: {message}");
+    skip(&format!("pip reaches no package index: {message}"));
     None
 }
 

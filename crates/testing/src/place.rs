@@ -52,8 +52,9 @@ impl Place {
         command
     }
 
-    /// A PATH on which valgrind is not found. With it, the tool would execute each command again,
-    /// some sixty times as long.
+    /// A PATH on which valgrind is not found, so that the tool executes no command under it, which
+    /// takes some sixty times as long. A folder with valgrind is replaced by one of links to its
+    /// other programs.
     pub fn path_without_valgrind(&self) -> OsString {
         let path = std::env::var_os("PATH").unwrap();
         let folders = std::env::split_paths(&path).enumerate();
@@ -61,12 +62,13 @@ impl Place {
             if !folder.join("valgrind").exists() {
                 return folder;
             }
-            self.link_all_but_valgrind(&folder, &format!("bin{number}"))
+            self.folder_without_valgrind(&folder, &format!("bin{number}"))
         });
         std::env::join_paths(without).unwrap()
     }
 
-    fn link_all_but_valgrind(&self, folder: &Path, name: &str) -> PathBuf {
+    /// A folder of links to all of `folder` but valgrind, made once.
+    fn folder_without_valgrind(&self, folder: &Path, name: &str) -> PathBuf {
         let links = self.root.path().join(name);
         if links.exists() {
             return links;

@@ -9,7 +9,7 @@ use testing::{Place, python_or_skip, stderr};
 
 use super::duckdb::python;
 use super::export_all;
-use crate::corpus::{GCC, Made, Recorded, keep};
+use crate::corpus::{GCC, Made, Recorded, add_journal};
 
 /// Three hosts of a kind, of which one is slow, and one of another kind; a new kernel in March
 /// makes system calls slower; the last run of `a` was made by another compiler.
@@ -42,7 +42,7 @@ fn months(place: &Place) {
                 compiler,
                 fleet: None,
             };
-            keep(place, &format!("{host}-{month}"), &base.made(&made));
+            add_journal(place, &format!("{host}-{month}"), &base.made(&made));
         }
     }
 }

@@ -6,7 +6,7 @@ use testing::{Place, stderr};
 
 use super::duckdb::{ask, document, python};
 use super::{export, export_all};
-use crate::corpus::{GCC, Made, Recorded, keep};
+use crate::corpus::{GCC, Made, Recorded, add_journal};
 
 /// Eight hosts of a kind and one of another, six months, a kernel between; a fleet; and what is
 /// planted.
@@ -45,7 +45,7 @@ fn years(place: &Place) {
                 compiler,
                 fleet: None,
             };
-            keep(place, &format!("{host}-{date}"), &base.made(&made));
+            add_journal(place, &format!("{host}-{date}"), &base.made(&made));
         }
     }
     let cost = Recorded::read("tests/runs/cost/run.jsonl", 12);
@@ -63,7 +63,7 @@ fn years(place: &Place) {
             compiler: GCC,
             fleet: None,
         };
-        keep(place, &format!("audited-{date}"), &cost.made(&made));
+        add_journal(place, &format!("audited-{date}"), &cost.made(&made));
     }
     let nodes = place.root.path().join("nodes");
     std::fs::create_dir(&nodes).unwrap();

@@ -163,10 +163,11 @@ fn measured(made: &mut Made, question: &Question, catalogue: &Catalogue) -> (Com
 }
 
 /// The outcome of many runs: the share that called a difference, the share whose interval held the
-/// truth, and their mean time.
+/// truth, how far their mean estimate is from the truth in points, and their mean time.
 struct Shares {
     called: f64,
     held: f64,
+    bias: f64,
     seconds: f64,
 }
 
@@ -175,7 +176,7 @@ fn simulated(tenants: Tenants, seconds: f64, effect: f64, threshold: Option<f64>
     let catalogue = Catalogue::load().unwrap();
     let question = Question { precision: 0.01, threshold, tail_threshold: None, budget: 60.0 };
     let runs = testing::simulated(400);
-    let (mut called, mut held, mut time) = (0, 0, 0.0);
+    let (mut called, mut held, mut error, mut time) = (0, 0, 0.0, 0.0);
     for seed in 0..runs {
         let random = Pcg64Mcg::seed_from_u64(1000 + seed);
         let mut made = Made { tenants, random, seconds, effect, speed: 0.0, now: 0.0 };
@@ -183,15 +184,17 @@ fn simulated(tenants: Tenants, seconds: f64, effect: f64, threshold: Option<f64>
         let (change, truth) = (found.change(), 100.0 * (effect.exp() - 1.0));
         called += u32::from(matches!(found.verdict, Verdict::Slower | Verdict::Faster));
         held += u32::from(change.low <= truth && truth <= change.high);
+        error += change.value - truth;
         time += took;
     }
     let [called, held] = [called, held].map(|count| f64::from(count) / runs as f64);
-    let shares = Shares { called, held, seconds: time / runs as f64 };
+    let [bias, seconds_taken] = [error, time].map(|sum| sum / runs as f64);
+    let shares = Shares { called, held, bias, seconds: seconds_taken };
     println!(
-        "{}, {seconds} s, {:.0} %, threshold {threshold:?}: called {called}, held {held}, {:.1} s",
+        "{}, {seconds} s, {:.0} %, threshold {threshold:?}: called {called}, held {held}, bias \
+         {bias:.2} points, {seconds_taken:.1} s",
         tenants.name,
         100.0 * effect,
-        shares.seconds
     );
     shares
 }
@@ -223,6 +226,19 @@ fn a_planted_difference_is_found_and_its_interval_holds_when_the_run_stops() {
             assert!(at_most_one_in_twenty(1.0 - shares.held), "{}", tenants.name);
             let shares = simulated(tenants, 1.0, effect, threshold);
             assert!(at_most_one_in_twenty(1.0 - shares.held), "{}", tenants.name);
+        }
+    }
+}
+
+/// A run may stop at a tenth of the difference, and so sooner where it is overestimated.
+#[test]
+fn stopping_by_the_difference_biases_it_little() {
+    for tenants in [CALM, DRIFTING, STALLING, BIMODAL] {
+        for seconds in [0.01, 1.0] {
+            let shares = simulated(tenants, seconds, 0.2, None);
+            assert!(at_most_one_in_twenty(1.0 - shares.held), "{}", tenants.name);
+            let most = if testing::all_must_run() { 0.3 } else { 1.0 };
+            assert!(shares.bias.abs() < most, "{}: {} points", tenants.name, shares.bias);
         }
     }
 }

@@ -220,6 +220,15 @@ mod tests {
         assert_eq!((word(259), &bytes[1040..]), (13, &b"/etc/passwdab"[..]));
     }
 
+    /// `-A never,task`, by linux/audit.h.
+    #[test]
+    fn a_rule_against_records_worked_out_by_hand() {
+        let bytes = Rule::new(list::TASK, NEVER).encode(true);
+
+        let word = |index: usize| read_word(&bytes, 4 * index).unwrap();
+        assert_eq!([word(0), word(1), word(2)], [0x11, 0, 0]);
+    }
+
     #[test]
     fn what_is_written_is_read() {
         let mut rule = Rule::new(list::EXIT, NEVER);
