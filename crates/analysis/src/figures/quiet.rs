@@ -428,4 +428,17 @@ mod tests {
         assert_eq!(slowdown.by_trial, [0.0]);
         assert_eq!(slowdown.explained, None);
     }
+
+    /// By hand: the residuals' squares add up to 1.8, those of x about its mean to 5.
+    #[test]
+    fn a_slope_has_its_error() {
+        let points = [(0.0, 0.0), (1.0, 2.0), (2.0, 1.0), (3.0, 3.0)];
+
+        let line = Regression::new(&points).unwrap();
+
+        assert!((line.slope - 0.8).abs() < 1e-12, "{}", line.slope);
+        assert!((line.explained - 0.64).abs() < 1e-12, "{}", line.explained);
+        let error = (1.8_f64 / 2.0 / 5.0).sqrt();
+        assert!((line.slope_error - error).abs() < 1e-12, "{}", line.slope_error);
+    }
 }
