@@ -458,6 +458,16 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_without_conditions_leaves_nothing_to_check() {
+        const PLAIN: &str = "{\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\"}";
+
+        let both = profile(&format!("{},{PLAIN}", rule("EQ", 1, 0)));
+
+        assert!(both.is_ok());
+        assert_eq!(both, profile(PLAIN));
+    }
+
+    #[test]
     fn arguments_are_compared_in_all_64_bits() {
         let read = machine::call_number("read").unwrap();
         let numbers = [0, 1, 5, 6, 7, 1 << 32, (1 << 32) + 5, (1 << 32) + 6, u64::MAX];

@@ -175,3 +175,25 @@ impl SlowDisk {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_can_be_limited_where_every_file_or_controller_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for (is_v2, name, text, can) in [
+            (false, V1_RATE_FILES[0], "", false),
+            (false, V1_RATE_FILES[1], "", true),
+            (true, "cgroup.controllers", "cpu io", false),
+            (true, "cgroup.controllers", "cpu io memory\n", true),
+        ] {
+            fs::write(folder.path().join(name), text).unwrap();
+
+            let group = TopGroup { is_v2, path: folder.path().to_owned() };
+
+            assert_eq!(group.can_limit_disks(), can, "{name}: {text}");
+        }
+    }
+}
