@@ -150,7 +150,7 @@ fn a_node_that_died_and_came_back_gives_one_result(cluster: &mut Cluster) {
     cluster.tell("start 3");
     // The command frees the job that Slurm would hold for two minutes, and ends when the node has
     // delivered.
-    await_until(40, || said(cluster, "night"), || command.try_wait().unwrap().is_some());
+    await_until(100, || said(cluster, "night"), || command.try_wait().unwrap().is_some());
     assert!(command.wait().unwrap().success(), "{}", said(cluster, "night"));
     let told = status(cluster, "night");
     assert_eq!(states(cluster, "night"), ["whole"; 3], "{told:?}");

@@ -238,6 +238,7 @@ fn what_verify_prints_of_a_condition_of_ones_own_is_kept_with_its_trials() {
         leave = "rm -f ROOT/flag"
         doc = "A file of the test's."
     "#;
+    let _host = testing::host();
     let place = Place::new();
     let root = place.root.path();
     let catalogue = root.join("catalogue.toml");

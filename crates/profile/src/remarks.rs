@@ -29,24 +29,11 @@ impl Remarks<'_> {
     /// was inlined in all such files is forgotten. Else a function would be a row of one build, and
     /// a part of its caller in the other.
     pub fn agree_on_inlined(&mut self, inlined: &mut Inlined) {
-        let mut used: Vec<BTreeSet<usize>> = Vec::new();
-        let mut of_much_time: BTreeSet<usize> = BTreeSet::new();
-        let mut may_hide: BTreeSet<usize> = BTreeSet::new();
-        for arm in self.arms {
-            let ns_by_file = self.ns_by_file(arm);
-            let all: u64 = ns_by_file.values().sum();
-            used.push(ns_by_file.keys().copied().collect());
-            for (file, ns) in ns_by_file {
-                if is_much(ns, all) {
-                    of_much_time.insert(file);
-                }
-                if ns as f64 > MIN_HIDING_SHARE * all as f64 {
-                    may_hide.insert(file);
-                }
-            }
-        }
-        let is_shared = |file: &usize| used.iter().all(|files| files.contains(file));
+        let ns_by_file: Vec<BTreeMap<usize, u64>> =
+            self.arms.iter().map(|arm| self.ns_by_file(arm)).collect();
+        let is_shared = |file: &usize| ns_by_file.iter().all(|ns| ns.contains_key(file));
 
+        let may_hide = files_with_share(&ns_by_file, MIN_HIDING_SHARE);
         let hiding = may_hide.iter().filter(|file| !is_shared(file)).find_map(|file| {
             let file = &self.places.files[*file];
             Some((file.path.display(), file.why_not_inlined.as_ref()?))
@@ -60,7 +47,7 @@ impl Remarks<'_> {
                 ));
             }
         }
-        for file in of_much_time {
+        for file in files_with_share(&ns_by_file, MIN_NOTED_SHARE) {
             let file = &self.places.files[file];
             if let Some(why) = file.why_not_inlined.as_ref().filter(|_| file.has_debug_information)
             {
@@ -136,6 +123,17 @@ impl Remarks<'_> {
             );
         }
     }
+}
+
+/// The files that take more than a share of the time of any of several commands.
+fn files_with_share(ns_by_file: &[BTreeMap<usize, u64>], share: f64) -> BTreeSet<usize> {
+    let mut files = BTreeSet::new();
+    for ns_by_file in ns_by_file {
+        let all: u64 = ns_by_file.values().sum();
+        let with_share = ns_by_file.iter().filter(|(_, ns)| **ns as f64 > share * all as f64);
+        files.extend(with_share.map(|(file, _)| *file));
+    }
+    files
 }
 
 fn is_much(ns: u64, all: u64) -> bool {
