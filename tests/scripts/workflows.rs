@@ -64,10 +64,7 @@ fn actions_are_pinned_by_commit() {
 #[test]
 #[ignore = "needs Python packages"]
 fn workflows_may_do_little() {
-    let python = match testing::python("PyYAML==6.0.3") {
-        Ok(python) => python,
-        Err(why) => return testing::skip(&why),
-    };
+    let Some(python) = testing::python_or_skip("PyYAML==6.0.3") else { return };
     let mut workflows = 0;
     for name in files().keys() {
         let documents = read(&python, name);
@@ -112,10 +109,7 @@ fn check(name: &str, job: &Value) {
 #[test]
 #[ignore = "needs Python packages"]
 fn the_gitlab_job_that_measures_has_no_token() {
-    let python = match testing::python("PyYAML==6.0.3") {
-        Ok(python) => python,
-        Err(why) => return testing::skip(&why),
-    };
+    let Some(python) = testing::python_or_skip("PyYAML==6.0.3") else { return };
     let jobs = &read(&python, "deploy/ci/gitlab.yml")[0];
     assert!(!jobs[".unixmark"].to_string().contains("TOKEN"), "{}", jobs[".unixmark"]);
     let comment = &jobs[".unixmark-comment"];

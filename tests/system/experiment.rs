@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rustix::process::{Pid, Signal, kill_process};
-use testing::{Place, stderr, stdout};
+use testing::{FLAG, Place, stderr, stdout};
 
-use crate::room::{FLAG, wait_for};
+use crate::room::wait_for;
 
 const STATE: &str = "/var/lib/unixmark";
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";

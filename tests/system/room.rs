@@ -13,22 +13,10 @@ use std::time::{Duration, Instant};
 use ::conditions::{Commands, Entered, FinishedTrial, Ledger, Refusal};
 use journal::{Evidence, Trial};
 use rustix::process::{Pid, Signal, kill_process};
-use testing::Place;
+use testing::{FLAG, Place};
 
 /// Where root's ledgers are.
 const STATE: &str = "/var/lib/unixmark";
-
-/// A condition that is nothing but a file.
-pub const FLAG: &str = r#"
-[[condition]]
-id = "flag"
-label = "a flag"
-means = "command"
-enter = "echo up > ROOT/flag"
-verify = "cat ROOT/flag"
-leave = "rm -f ROOT/flag"
-doc = "A file of the test's."
-"#;
 
 /// Far more than anything here takes.
 const FOREVER: Duration = Duration::from_secs(60);

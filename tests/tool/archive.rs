@@ -32,8 +32,14 @@ fn export_all(place: &Place) {
     assert_eq!(code, 0, "{said}");
 }
 
-/// Every recorded run of the repository.
-fn recorded(place: &Place) -> Vec<String> {
+/// Adds a recorded run of the repository; returns its journal.
+fn add_recorded(place: &Place, name: &str) -> PathBuf {
+    let journal = std::fs::read_to_string(testing::recorded(name).join("run.jsonl")).unwrap();
+    add_journal(place, name, &journal)
+}
+
+/// Adds every recorded run of the repository; returns their names.
+fn add_all_recorded(place: &Place) -> Vec<String> {
     let runs = testing::file("tests/runs");
     let mut names: Vec<String> = std::fs::read_dir(&runs)
         .unwrap()
@@ -43,11 +49,7 @@ fn recorded(place: &Place) -> Vec<String> {
     names.retain(|name| runs.join(name).join("run.jsonl").exists());
     names.sort();
     for name in &names {
-        add_journal(
-            place,
-            name,
-            &std::fs::read_to_string(runs.join(name).join("run.jsonl")).unwrap(),
-        );
+        add_recorded(place, name);
     }
     names
 }
@@ -56,7 +58,7 @@ fn recorded(place: &Place) -> Vec<String> {
 #[ignore = "needs DuckDB"]
 fn what_is_exported_is_what_reports_show() {
     let place = Place::new();
-    let names = recorded(&place);
+    let names = add_all_recorded(&place);
     let (code, said) = export(&place, "");
     assert!(code == 0 && said.starts_with(&format!("exported: {} runs, ", names.len())), "{said}");
     let first = contents(&place.root.path().join("archive"));
@@ -114,11 +116,7 @@ fn what_is_exported_is_what_reports_show() {
 #[test]
 fn every_column_is_documented_and_every_file_tells_its_version() {
     let place = Place::new();
-    let journal = add_journal(
-        &place,
-        "index",
-        &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap(),
-    );
+    let journal = add_recorded(&place, "index");
     let summary = archive::summary(&journal, &Catalogue::load().unwrap()).unwrap();
     let text = std::fs::read_to_string("docs/format.md").unwrap();
     let start = text.find("`unixmark-parquet/1`").unwrap();
@@ -228,7 +226,7 @@ fn hostile_names_break_neither_paths_nor_sql() {
 #[test]
 fn what_is_damaged_is_told_and_left_out() {
     let place = Place::new();
-    let runs = recorded(&place).len();
+    let runs = add_all_recorded(&place).len();
     let good = std::fs::read_to_string(place.results().join("index/run.jsonl")).unwrap();
     add_journal(&place, "newer", &good.replace("unixmark-run/1", "unixmark-run/9"));
     add_journal(&place, "foreign", "{\"type\":\"benchmark\"}\n");
@@ -333,7 +331,7 @@ fn exporting_again_replaces() {
 #[test]
 fn bad_luck_leaves_no_half_file() {
     let place = Place::new();
-    let runs = recorded(&place).len();
+    let runs = add_all_recorded(&place).len();
     std::fs::write(place.root.path().join("file"), "").unwrap();
     let blocked = format!("export --parquet {}/file/archive", place.root.path().display());
     let output = place.unixmark(&blocked).output().unwrap();
@@ -404,11 +402,7 @@ fn bad_luck_leaves_no_half_file() {
 #[test]
 fn journals_are_not_read_where_there_are_summaries() {
     let place = Place::new();
-    let journal = add_journal(
-        &place,
-        "index",
-        &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap(),
-    );
+    let journal = add_recorded(&place, "index");
     let trend = || stdout(&place.unixmark("report --trend syscall").output().unwrap());
     let shown = trend();
     export_all(&place);

@@ -2,7 +2,6 @@
 //! is found.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
@@ -35,27 +34,19 @@ fn counted(place: &Place, words: &[&str], command: &[&str]) -> Counts {
 /// The counts of a command by a tool that may use valgrind. Where the processor's counters can be
 /// read, it does not.
 fn counted_with_valgrind(place: &Place, command: &[&str]) -> Counts {
-    let path = std::env::var_os("PATH").unwrap();
-    let tool = [env!("CARGO_BIN_EXE_unixmark")];
-    counts(&report_on_path(place, &path, &tool, "", command))
+    counts(&report_of(place, Command::new(env!("CARGO_BIN_EXE_unixmark")), "", command))
 }
 
 /// The report of a command that is counted without valgrind. `words` are the command line that
 /// starts the tool.
 fn report(place: &Place, words: &[&str], options: &str, command: &[&str]) -> Value {
-    report_on_path(place, &place.path_without_valgrind(), words, options, command)
+    let mut tool = Command::new(words[0]);
+    tool.args(&words[1..]).env("PATH", place.path_without_valgrind());
+    report_of(place, tool, options, command)
 }
 
-/// The same by a tool that finds programs on a path.
-fn report_on_path(
-    place: &Place,
-    path: &OsStr,
-    words: &[&str],
-    options: &str,
-    command: &[&str],
-) -> Value {
-    let mut tool = Command::new(words[0]);
-    tool.args(&words[1..]).env("PATH", path).env("UNIXMARK_RESULTS", place.results());
+fn report_of(place: &Place, mut tool: Command, options: &str, command: &[&str]) -> Value {
+    tool.env("UNIXMARK_RESULTS", place.results());
     // Cargo's LD_LIBRARY_PATH names folders that another user cannot read.
     tool.env_remove("LD_LIBRARY_PATH");
     tool.args("run --runs 1 -c 1 -q --counts --format json".split(' '))
@@ -72,7 +63,7 @@ fn compiled(place: &Place, name: &str, flags: &[&str]) -> Option<String> {
     let program = place.root.path().join(name);
     let source = testing::file(format!("tests/cases/counts/{name}.c"));
     let mut compiler = Command::new("cc");
-    let output = compiler.args(flags).arg("-o").arg(&program).arg(source).output().ok()?;
+    let output = compiler.args(flags).arg("-o").arg(&program).arg(source).output().unwrap();
     if !output.status.success() {
         testing::skip(&format!("{name}.c cannot be compiled here: {}", stderr(&output)));
         return None;
@@ -99,8 +90,8 @@ fn valgrind_sum(tool: &str, label: &str, command: &[&str]) -> u64 {
 
 /// Returns whether it is in vain to count here.
 pub fn is_untraceable(place: &Place) -> bool {
-    let mut tool = place.unixmark("run --runs 1 -c 1 -q --counts -- true");
-    let output = tool.env("PATH", place.path_without_valgrind()).output().unwrap();
+    let mut tool = place.unixmark_without_valgrind("run --runs 1 -c 1 -q --counts -- true");
+    let output = tool.output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let warnings = place.json("latest")["warnings"].to_string();
     let is_untraceable = warnings.contains("could not be counted");
@@ -119,8 +110,7 @@ fn a_call_more_in_a_thousand_is_found_and_named() {
     let [old, new] = [looking(MANY), looking(MANY + 1)];
     let names = ["-n", "old", "-n", "new"];
     let ab = |first: &str, second: &str, limits: &str| {
-        let mut tool = place.unixmark("ab --runs 1 --format markdown --quiet");
-        tool.env("PATH", place.path_without_valgrind());
+        let mut tool = place.unixmark_without_valgrind("ab --runs 1 --format markdown --quiet");
         tool.args(names).args(["--fail-on", limits]).args([first, second]).output().unwrap()
     };
     let failed = ab(&old, &new, "90%,syscalls:0,rss:90%");
@@ -158,8 +148,7 @@ fn a_count_that_differs_from_execution_to_execution_is_a_range_and_fails_nothing
     let log = place.root.path().join("log");
     let growing = format!("echo >>{0}; while read -r line; do [ -e / ]; done <{0}", log.display());
     let ab = place
-        .unixmark("ab --runs 1 -q --fail-on syscalls:0 true")
-        .env("PATH", place.path_without_valgrind())
+        .unixmark_without_valgrind("ab --runs 1 -q --fail-on syscalls:0 true")
         .arg(&growing)
         .output()
         .unwrap();
@@ -180,8 +169,7 @@ fn counts_of_two_runs_are_compared() {
         return;
     }
     for often in [MANY / 10, MANY / 10 + 1] {
-        let mut run = place.unixmark("run --runs 1 -c 1 -q --counts -n look");
-        run.env("PATH", place.path_without_valgrind());
+        let mut run = place.unixmark_without_valgrind("run --runs 1 -c 1 -q --counts -n look");
         let output = run.arg(looking(often)).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
     }
@@ -504,10 +492,10 @@ fn without_ptrace_and_counters_the_rest_is_counted() {
 fn valgrind_counts_where_tracing_is_not_allowed() {
     let place = Place::new();
     let Some(deny) = compiled(&place, "deny", &[]) else { return };
-    let path = std::env::var_os("PATH").unwrap();
-    let words = [&*deny, env!("CARGO_BIN_EXE_unixmark")];
+    let mut tool = Command::new(deny);
+    tool.arg(env!("CARGO_BIN_EXE_unixmark"));
 
-    let counts = counts(&report_on_path(&place, &path, &words, "", &["ls", "/"]));
+    let counts = counts(&report_of(&place, tool, "", &["ls", "/"]));
 
     let names = ["instructions", "instructions:valgrind"];
     assert!(names.iter().any(|name| counts.contains_key(*name)), "{counts:?}");

@@ -1,6 +1,5 @@
 //! `--where`: the functions in which commands spend their time are named, and those that differ.
 
-use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -64,15 +63,15 @@ fn compiled(place: &Place, text: &str, name: &str, options: &[&str]) -> Option<P
 
 /// The report of a run with `--where`, without valgrind; `None` where the kernel lets nobody sample.
 fn report(place: &Place, words: &str, commands: &[&Path]) -> Option<Value> {
-    report_with(place, &place.path_without_valgrind(), words, commands)
+    report_of(place, place.unixmark_without_valgrind(words), commands)
 }
 
 fn report_with_valgrind(place: &Place, words: &str, commands: &[&Path]) -> Option<Value> {
-    report_with(place, &std::env::var_os("PATH").unwrap(), words, commands)
+    report_of(place, place.unixmark(words), commands)
 }
 
-fn report_with(place: &Place, path: &OsStr, words: &str, commands: &[&Path]) -> Option<Value> {
-    let output = place.unixmark(words).env("PATH", path).args(commands).output().unwrap();
+fn report_of(place: &Place, mut tool: Command, commands: &[&Path]) -> Option<Value> {
+    let output = tool.args(commands).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let report = place.json("latest");
     let warnings = report["warnings"].to_string();

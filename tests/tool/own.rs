@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use testing::{Place, stderr, stdout};
+use testing::{FLAG, Place, stderr, stdout};
 
 /// Runs the tool in a directory of the user's, with a configuration and a cache of its own.
 fn tool(place: &Place, folder: &Path, words: &str) -> std::process::Output {
@@ -228,16 +228,6 @@ fn builds_are_cleaned_but_those_in_use() {
 
 #[test]
 fn what_verify_prints_of_a_condition_of_ones_own_is_kept_with_its_trials() {
-    const FLAG: &str = r#"
-        [[condition]]
-        id = "flag"
-        label = "a flag"
-        means = "command"
-        enter = "echo up > ROOT/flag"
-        verify = "cat ROOT/flag"
-        leave = "rm -f ROOT/flag"
-        doc = "A file of the test's."
-    "#;
     let _host = testing::host();
     let place = Place::new();
     let root = place.root.path();

@@ -92,7 +92,7 @@ impl Remarks<'_> {
 
         for (file, ns) in self.places.files.iter().zip(ns_by_file) {
             let name = file.path.display();
-            if !is_much(ns, all) {
+            if !has_share(ns, all, MIN_NOTED_SHARE) {
                 continue;
             }
             if let Some(why) = &file.refusal {
@@ -106,7 +106,7 @@ impl Remarks<'_> {
             }
         }
         let has_script = functions.iter().any(|function| function.name.starts_with(PYTHON));
-        if is_much(interpreter_ns, all) && !has_script {
+        if has_share(interpreter_ns, all, MIN_NOTED_SHARE) && !has_script {
             self.notes.insert(
                 "functions of the python interpreter are named, not the script's: for those, try \
                  -X perf with python 3.12 or newer, built with frame pointers \
@@ -114,7 +114,7 @@ impl Remarks<'_> {
                     .to_owned(),
             );
         }
-        if is_much(made_ns, all) {
+        if has_share(made_ns, all, MIN_NOTED_SHARE) {
             self.notes.insert(
                 "code that was made while a program ran has no names: try node \
                  --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or \
@@ -130,12 +130,13 @@ fn files_with_share(ns_by_file: &[BTreeMap<usize, u64>], share: f64) -> BTreeSet
     let mut files = BTreeSet::new();
     for ns_by_file in ns_by_file {
         let all: u64 = ns_by_file.values().sum();
-        let with_share = ns_by_file.iter().filter(|(_, ns)| **ns as f64 > share * all as f64);
+        let with_share = ns_by_file.iter().filter(|(_, ns)| has_share(**ns, all, share));
         files.extend(with_share.map(|(file, _)| *file));
     }
     files
 }
 
-fn is_much(ns: u64, all: u64) -> bool {
-    ns as f64 > MIN_NOTED_SHARE * all as f64
+/// True if a time is more than a share of all.
+fn has_share(ns: u64, all: u64, share: f64) -> bool {
+    ns as f64 > share * all as f64
 }

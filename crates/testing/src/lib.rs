@@ -23,7 +23,7 @@ use rand::RngExt;
 pub use damage::Damage;
 pub use examples::check_examples;
 pub use place::{
-    Place, build, contents, flat, processes_with, settled, stderr, stdout, synced_first,
+    FLAG, Place, build, contents, flat, processes_with, settled, stderr, stdout, synced_first,
 };
 pub use schema::{complaint, complaint_of};
 pub use simulated::{allowed, simulated};

@@ -10,6 +10,18 @@ use tempfile::TempDir;
 
 use crate::{Machine, built_program, fake};
 
+/// A condition that is nothing but a file; ROOT stands for the test's directory.
+pub const FLAG: &str = r#"
+[[condition]]
+id = "flag"
+label = "a flag"
+means = "command"
+enter = "echo up > ROOT/flag"
+verify = "cat ROOT/flag"
+leave = "rm -f ROOT/flag"
+doc = "A file of the test's."
+"#;
+
 /// A place for one test: results, scratch and cache below one directory that goes with it.
 pub struct Place {
     pub root: TempDir,
@@ -49,6 +61,13 @@ impl Place {
             .env("UNIXMARK_RESULTS", self.results())
             .env_remove("NO_COLOR")
             .args(words.split_whitespace());
+        command
+    }
+
+    /// The tool, which does not find valgrind.
+    pub fn unixmark_without_valgrind(&self, words: &str) -> Command {
+        let mut command = self.unixmark(words);
+        command.env("PATH", self.path_without_valgrind());
         command
     }
 

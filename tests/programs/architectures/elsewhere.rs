@@ -91,10 +91,7 @@ fn what_every_program_takes_is_posix_or_a_skip() {
 #[test]
 #[ignore = "needs cross compilers and emulation"]
 fn every_program_builds_for_freebsd_or_its_rows_need_linux() {
-    let place = match testing::python(ZIG) {
-        Ok(place) => place,
-        Err(why) => return testing::skip(&why),
-    };
+    let Some(place) = testing::python_or_skip(ZIG) else { return };
     let zig = zig(&place);
     let mut programs: Vec<Arc<Test>> = Vec::new();
     for test in rows() {

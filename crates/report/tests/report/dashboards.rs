@@ -230,10 +230,7 @@ fn github_has_each_figure_on_its_side() {
 #[test]
 #[ignore = "needs Python packages"]
 fn prometheus_reads_each_figure() {
-    let place = match testing::python("prometheus_client==0.23.1") {
-        Ok(place) => place,
-        Err(why) => return testing::skip(&why),
-    };
+    let Some(place) = testing::python_or_skip("prometheus_client==0.23.1") else { return };
     let reader = "import sys, json
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as strict
 from prometheus_client.parser import text_string_to_metric_families as plain

@@ -81,8 +81,7 @@ fn a_strangers_words_stay_words_in_every_format() {
                     .unwrap_or_else(|refusal| refusal.to_string());
                 check(format, &shown);
             }
-            let again = Results::new(&hostile(run, text), &catalogue, None);
-            let all = Comparisons::new(vec![results, again], &asked);
+            let all = Comparisons::new(vec![results.clone(), results], &asked);
             for format in files.into_iter().chain([Format::Commit, Format::Junit]) {
                 check(
                     format,
